@@ -1,0 +1,29 @@
+"""Budgets, plans and their accounting, and the certificate that a fitted model carries.
+
+Nothing here sees data. Mechanisms *describe* themselves as steps of a ``Plan``; only this package turns descriptions
+into epsilons and deltas.
+"""
+
+from .budget import Budget, Relation, check_relation
+from .certificate import Certificate, ReleaseRecord
+from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
+from .plan import Plan
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, Step
+
+__all__ = [
+    "Budget",
+    "BudgetExceeded",
+    "Certificate",
+    "Gaussian",
+    "Laplace",
+    "LedgerError",
+    "Plan",
+    "PlanError",
+    "PrivacyError",
+    "Relation",
+    "ReleaseRecord",
+    "SampledGaussian",
+    "Selection",
+    "Step",
+    "check_relation",
+]

@@ -1,0 +1,165 @@
+"""Steps: immutable descriptions of noisy releases, up to a scale.
+
+Invariants
+----------
+- A step says how much noise a release has *relative to the sensitivity* of what is released, how many numbers one
+  release has and how many times it may be made. It knows nothing of data, and nothing of epsilon.
+- The sensitivity is the one under the plan's neighbouring relation, so the same step means the same guarantee under
+  both relations. ``SampledGaussian`` alone is different; its docstring says how.
+- ``noise_multiplier`` is positive and finite; ``scaled`` multiplies it and changes nothing else.
+"""
+
+import math
+import numbers
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+__all__ = ["Gaussian", "Laplace", "SampledGaussian", "Selection", "Step", "step_from_dict"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What all steps share. Use one of ``Gaussian``, ``Laplace``, ``Selection``, ``SampledGaussian``.
+
+    Parameters
+    ----------
+    name : str
+        What is released; the curator looks steps up by it.
+    noise_multiplier : float
+        Noise relative to sensitivity, positive and finite.
+    count : int, default 1
+        How many times the release may be made.
+    size : int, default 1
+        How many numbers one release has. The guarantee does not depend on it: sensitivities are norms of whole vectors.
+    """
+
+    name: str
+    noise_multiplier: float
+    count: int = 1
+    size: int = 1
+
+    kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            raise TypeError("A Step is abstract; use Gaussian, Laplace, Selection or SampledGaussian.")
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"A step's name must be a non-empty string, and it is {self.name!r}.")
+        object.__setattr__(self, "noise_multiplier", _positive(self.name, "noise_multiplier", self.noise_multiplier))
+        object.__setattr__(self, "count", _whole(self.name, "count", self.count))
+        object.__setattr__(self, "size", _whole(self.name, "size", self.size))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same step with ``factor`` times the noise.
+
+        Examples
+        --------
+        >>> Gaussian("mean", 2.0).scaled(1.5).noise_multiplier
+        3.0
+        """
+        return replace(self, noise_multiplier=self.noise_multiplier * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as JSON-safe values; ``step_from_dict`` reads it back."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Gaussian(Step):
+    """A vector plus Gaussian noise; ``noise_multiplier`` = noise standard deviation / l2 sensitivity.
+
+    Examples
+    --------
+    >>> Gaussian("moments", noise_multiplier=20.0, count=10, size=66)
+    Gaussian(name='moments', noise_multiplier=20.0, count=10, size=66)
+    """
+
+    kind: ClassVar[str] = "gaussian"
+
+
+@dataclass(frozen=True)
+class Laplace(Step):
+    """A vector plus Laplace noise; ``noise_multiplier`` = noise scale / l1 sensitivity = 1 / epsilon of one release.
+
+    Examples
+    --------
+    >>> Laplace("count", noise_multiplier=10.0)
+    Laplace(name='count', noise_multiplier=10.0, count=1, size=1)
+    """
+
+    kind: ClassVar[str] = "laplace"
+
+
+@dataclass(frozen=True)
+class Selection(Step):
+    """A choice by the exponential mechanism; ``noise_multiplier`` = 1 / epsilon of one choice.
+
+    One choice with weights exp(epsilon * utility / (2 * sensitivity)), or equivalently the largest utility after Gumbel
+    noise of scale 2 * sensitivity / epsilon: it is epsilon-bounded-range, hence epsilon-private.
+
+    Examples
+    --------
+    >>> Selection("quantile", noise_multiplier=4.0, count=2)
+    Selection(name='quantile', noise_multiplier=4.0, count=2, size=1)
+    """
+
+    kind: ClassVar[str] = "selection"
+
+
+@dataclass(frozen=True)
+class SampledGaussian(Step):
+    """A Gaussian release on a fresh Poisson sample: each row is in it with probability ``sampling_rate``.
+
+    ``noise_multiplier`` = noise standard deviation / largest l2 norm that one row adds to the sum: the add_remove
+    sensitivity, *under both relations*. A row that is not in the sample adds nothing, so its distance from nothing
+    counts under replace_one too; the accountant itself adds that two rows are exchanged.
+
+    Examples
+    --------
+    >>> SampledGaussian("gradient", noise_multiplier=1.0, count=1000, size=50, sampling_rate=0.01).sampling_rate
+    0.01
+    """
+
+    sampling_rate: float = 1.0
+
+    kind: ClassVar[str] = "sampled_gaussian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rate = _positive(self.name, "sampling_rate", self.sampling_rate)
+        if rate > 1:
+            raise ValueError(f"The sampling_rate of step {self.name!r} must be at most 1, and it is {rate}.")
+        object.__setattr__(self, "sampling_rate", rate)
+
+
+_KINDS: dict[str, type[Step]] = {cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian)}
+
+
+def step_from_dict(values: dict[str, Any]) -> Step:
+    """Read what ``Step.to_dict`` wrote.
+
+    Examples
+    --------
+    >>> step_from_dict({"kind": "laplace", "name": "count", "noise_multiplier": 2.0, "count": 1, "size": 1})
+    Laplace(name='count', noise_multiplier=2.0, count=1, size=1)
+    """
+    cls = _KINDS.get(values.get("kind", ""))
+    if cls is None:
+        raise ValueError(f"The kind of a step must be one of {sorted(_KINDS)}, and it is {values.get('kind')!r}.")
+    options = {name: value for name, value in values.items() if name != "kind"}
+    known = sorted(field.name for field in fields(cls))
+    if sorted(options) != known:
+        raise ValueError(f"A step of kind {cls.kind!r} has the fields {known}, and this one has {sorted(options)}.")
+    return cls(**options)
+
+
+def _positive(step: str, field: str, value: Any) -> float:
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < math.inf:
+        return float(value)
+    raise ValueError(f"The {field} of step {step!r} must be a positive, finite number, and it is {value!r}.")
+
+
+def _whole(step: str, field: str, value: Any) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(f"The {field} of step {step!r} must be a whole number, at least 1, and it is {value!r}.")

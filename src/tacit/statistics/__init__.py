@@ -1,0 +1,11 @@
+"""Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
+
+from tacit.statistics.component_moments import (
+    ComponentMoments,
+    CovarianceType,
+    moment_sensitivity,
+    numbers_in_second_moment,
+)
+from tacit.statistics.components import Components
+
+__all__ = ["ComponentMoments", "Components", "CovarianceType", "moment_sensitivity", "numbers_in_second_moment"]

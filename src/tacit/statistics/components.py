@@ -1,0 +1,88 @@
+"""Gaussian components, as a statistic sees them: already private parameters that weigh rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A mixture of K Gaussians in d columns, in the form the E-step wants.
+
+    Parameters
+    ----------
+    weights : (K,) array
+        Mixing weights, positive.
+    means : (K, d) array
+    factors : (K, d, d) array
+        Lower-triangular L_k with positive diagonals and Sigma_k = L_k L_k'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> two = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
+    >>> distances, shares = two.e_step(np.array([[-1.0], [0.0]]))[1:]
+    >>> shares.round(3)
+    array([[1. , 0.5],
+           [0. , 0.5]])
+    """
+
+    weights: Array
+    means: Array
+    factors: Array
+
+    def __post_init__(self) -> None:
+        identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
+        whiteners = np.linalg.solve(self.factors, identity)
+        log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
+        object.__setattr__(self, "_whiteners", whiteners)
+        object.__setattr__(self, "_offsets", np.einsum("kij,kj->ki", whiteners, self.means)[:, :, None])
+        object.__setattr__(self, "_log_scales", (np.log(self.weights) - log_det)[:, None])
+
+    @property
+    def count(self) -> int:
+        """How many components there are."""
+        return len(self.weights)
+
+    @property
+    def columns(self) -> int:
+        """How many columns the rows have."""
+        return self.means.shape[1]
+
+    def whiten(self, block: Array) -> Array:
+        """Return y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, d, rows)."""
+        whiteners: Array = self._whiteners  # type: ignore[attr-defined]
+        y = (whiteners.reshape(-1, self.columns) @ block.T).reshape(self.count, self.columns, -1)
+        y -= self._offsets  # type: ignore[attr-defined]
+        return y
+
+    def log_joint(self, distances: Array) -> Array:
+        """Return log(weight_k N(x; mu_k, Sigma_k)) without d/2 log(2 pi), from squared distances (K, rows)."""
+        joint: Array = self._log_scales - 0.5 * distances  # type: ignore[attr-defined]
+        return joint
+
+    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+        """Return whitened rows (K, d, rows), their squared norms (K, rows) and responsibilities (K, rows).
+
+        Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
+        distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            y = self.whiten(block)
+            distances = np.einsum("kdr,kdr->kr", y, y)
+            lost = ~np.isfinite(distances.sum(axis=0))
+        if lost.any():
+            y[:, :, lost] = 0.0
+            distances[:, lost] = 0.0
+        shares = self.log_joint(distances)
+        shares -= shares.max(axis=0)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=0)
+        if lost.any():
+            shares[:, lost] = 0.0
+        return y, distances, shares

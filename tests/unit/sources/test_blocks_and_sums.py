@@ -1,0 +1,232 @@
+"""Every kind of source cuts the same rows into the same blocks, and adds them up to the same integers."""
+
+import pickle
+import threading
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from tacit.sources import BLOCK_ROWS, FrameSource, Source, as_source, has_missing, matrix, numeric
+
+ROWS = 2 * BLOCK_ROWS + 77
+NAMES = ("height", "weight", "visits")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    generator = np.random.default_rng(3)
+    return np.column_stack([generator.normal(size=(ROWS, 2)).round(3), generator.integers(0, 9, ROWS)])
+
+
+KINDS = ("array", "fortran", "list", "pandas", "polars", "pyarrow", "dict", "csv", "csv.gz", "parquet")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def source(request, rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    table = pa.table({name: rows[:, i] for i, name in enumerate(NAMES)})
+    kind = request.param
+    if kind.startswith("csv"):
+        path = folder / f"rows.{kind}"
+        with pa.CompressedOutputStream(str(path), "gzip") if kind.endswith("gz") else open(path, "wb") as file:
+            pyarrow.csv.write_csv(table, file)
+        return as_source(str(path))
+    if kind == "parquet":
+        pq.write_table(table, folder / "rows.parquet", row_group_size=5000)  # groups that straddle blocks
+        return as_source(folder / "rows.parquet")
+    makers = {
+        "array": lambda: rows,
+        "fortran": lambda: np.asfortranarray(rows),
+        "list": lambda: rows.tolist(),
+        "pandas": lambda: pd.DataFrame(rows, columns=NAMES, index=np.arange(ROWS)[::-1]),
+        "polars": lambda: pl.DataFrame(rows, schema=list(NAMES)),
+        "pyarrow": lambda: pa.Table.from_batches(table.to_batches(max_chunksize=1000)),
+        "dict": lambda: {name: rows[:, i] for i, name in enumerate(NAMES)},
+    }
+    return as_source(makers[kind]())
+
+
+def thousandths(block):
+    return np.rint(1000 * block).astype(np.int64).sum(axis=0)
+
+
+def test_blocks_are_cut_by_position_alone(source, rows):
+    assert source.n_rows == ROWS
+    blocks = list(numeric(source).blocks())
+    assert [len(block) for block in blocks] == [BLOCK_ROWS, BLOCK_ROWS, 77]
+    assert all(block.dtype == np.float64 for block in blocks)
+    np.testing.assert_array_equal(np.vstack(blocks), rows)
+
+
+def test_blocks_can_be_read_again_after_a_reader_gave_up(source):
+    next(source.blocks())
+    assert sum(len(block) for block in numeric(source).blocks()) == ROWS
+
+
+def test_sum_is_exact_whatever_the_threads(source, rows):
+    expected = np.rint(1000 * rows).astype(np.int64).sum(axis=0)
+    for threads in (None, 1, 2, 5):
+        np.testing.assert_array_equal(numeric(source).sum(thousandths, threads=threads), expected)
+
+
+def test_map_is_lazy_and_chains(source, rows):
+    seen = []
+    mapped = numeric(source).map(lambda block: seen.append(len(block)) or block[:, :1] * 2, columns=["double"])
+    assert seen == []
+    assert mapped.columns == ("double",)
+    assert mapped.n_rows == ROWS
+    np.testing.assert_array_equal(mapped.sum(thousandths), [np.rint(2000 * rows[:, 0]).astype(np.int64).sum()])
+    assert sorted(seen) == [77, BLOCK_ROWS, BLOCK_ROWS]
+
+
+def test_missing_is_found_in_the_last_block(source):
+    assert not has_missing(numeric(source))
+
+    def spoil(value):
+        def function(block):
+            return np.vstack([block[:-1], np.full(3, value)]) if len(block) == 77 else block
+
+        return function
+
+    for value in (np.nan, np.inf, -np.inf):
+        assert has_missing(numeric(source).map(spoil(value)))
+
+
+def test_a_source_is_its_own_source(source):
+    assert as_source(source) is source
+
+
+def test_sources_can_be_pickled(source):
+    np.testing.assert_array_equal(
+        numeric(pickle.loads(pickle.dumps(source))).sum(thousandths), numeric(source).sum(thousandths)
+    )
+
+
+def test_columns_are_selected_by_name_in_order(source, rows):
+    if source.columns is None:
+        with pytest.raises(TypeError, match="no names"):
+            source.select(["visits"])
+        return
+    assert source.columns == NAMES
+    chosen = source.select(["visits", "height"])
+    assert chosen.columns == ("visits", "height")
+    assert [field.name for field in chosen.types] == ["visits", "height"]
+    assert all(block.column_names == ["visits", "height"] for block in chosen.blocks())
+    np.testing.assert_array_equal(np.vstack([matrix(block) for block in chosen.blocks()]), rows[:, [2, 0]])
+    with pytest.raises(ValueError, match=r"no column 'Weight'.*Did you mean 'weight'"):
+        source.select(["Weight"])
+    with pytest.raises(ValueError, match="no column 'weight'"):
+        chosen.select(["weight"])
+
+
+# -- arrays
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.int8, np.int64, np.uint16, np.bool_, np.float32, np.float16, np.longdouble, object]
+)
+def test_other_numbers_become_float64(dtype):
+    source = as_source(np.array([[0, 1], [1, 1]], dtype=dtype))
+    (block,) = source.blocks()
+    assert block.dtype == np.float64
+    np.testing.assert_array_equal(block, [[0, 1], [1, 1]])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_float64_arrays_are_not_copied(order):
+    array = np.zeros((10, 3), order=order)
+    assert all(np.shares_memory(block, array) for block in as_source(array).blocks())
+
+
+def test_masked_cells_are_missing():
+    masked = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    np.testing.assert_array_equal(next(as_source(masked).blocks()), [[1, np.nan], [3, 4]])
+
+
+def test_memory_maps_stay_on_disk(tmp_path):
+    array = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.float64, (20_000, 2))
+    array[:] = 1
+    source = as_source(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    np.testing.assert_array_equal(source.sum(thousandths), [20_000_000, 20_000_000])
+
+
+# -- sums
+
+
+def test_sums_refuse_what_does_not_add_up_exactly():
+    source = as_source(np.ones((3, 2)))
+    for function in (lambda block: block.sum(axis=0), lambda block: 3, lambda block: np.ones((1, 1), dtype=np.int64)):
+        with pytest.raises(TypeError, match="vector of int64"):
+            source.sum(function)
+
+
+def test_sums_refuse_vectors_of_changing_length():
+    source = as_source(np.ones((BLOCK_ROWS + 1, 1)))
+    with pytest.raises(ValueError, match="same length"):
+        source.sum(lambda block: np.ones(min(len(block), 5), dtype=np.int64))
+
+
+def test_sums_leave_the_first_vector_alone():
+    one = np.ones(1, dtype=np.int64)
+    assert as_source(np.ones((3 * BLOCK_ROWS, 1))).sum(lambda block: one) == [3]
+    assert one == [1]
+
+
+def test_an_error_in_a_block_stops_the_sum():
+    def function(block):
+        raise ZeroDivisionError("as planned")
+
+    with pytest.raises(ZeroDivisionError, match="as planned"):
+        as_source(np.ones((5 * BLOCK_ROWS, 1))).sum(function, threads=2)
+
+
+def test_threads_must_be_positive():
+    with pytest.raises(ValueError, match="at least 1"):
+        as_source([[1.0]]).sum(thousandths, threads=0)
+
+
+class Endless(Source):
+    """Counts how many of its blocks are out at once."""
+
+    columns, n_rows, types = ("x",), 200, None
+
+    def __init__(self):
+        self.lock, self.read, self.done, self.most = threading.Lock(), 0, 0, 0
+
+    def blocks(self):
+        for _ in range(200):
+            with self.lock:
+                self.read += 1
+                self.most = max(self.most, self.read - self.done)
+            yield np.ones((1, 1))
+
+    def select(self, columns):
+        raise NotImplementedError
+
+    def finish(self, block):
+        with self.lock:
+            self.done += 1
+        return np.ones(1, dtype=np.int64)
+
+
+def test_reading_ahead_is_bounded():
+    source = Endless()
+    assert source.sum(source.finish, threads=3) == [200]
+    assert source.most <= 2 * 3 + 2  # waiting, and the two read before the threads start
+
+
+def test_an_engine_needs_to_implement_sum_alone(rows):
+    class Doubled(FrameSource):
+        """Stands for an engine that sums elsewhere."""
+
+        def sum(self, function, *, threads=None):
+            return 2 * super().sum(function, threads=threads)
+
+    frame = pa.table({"x": np.full(10, 0.5)})
+    assert numeric(Doubled(frame)).sum(thousandths) == [10_000]
+    assert numeric(Doubled(frame)).map(lambda block: 2 * block).sum(thousandths) == [20_000]
