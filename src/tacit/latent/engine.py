@@ -1,0 +1,59 @@
+"""Private expectation-maximisation, once: every model of this room is run by this loop.
+
+A model is its parameters, a bounded statistic and an M-step. The loop asks it for the statistic, has the curator release
+that, and gives the model what came back. Model code never meets a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from tacit.privacy import Step
+from tacit.release import Curator, Statistic
+from tacit.statistics.components import Array
+
+State = TypeVar("State")
+Noise = Callable[[Statistic], float]
+Watch = Callable[[int, int], None]
+
+
+class Model(Protocol[State]):
+    """What the loop needs of a model. ``rounds`` and ``steps`` are known before any row is read."""
+
+    rounds: Sequence[str]
+    """Name of the plan's step that each round releases, in order."""
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps, with noise relative to each other."""
+
+    def start(self) -> State:
+        """Return the parameters before the first release: public."""
+
+    def statistic(self, state: State, index: int, noise: Noise) -> tuple[State, Statistic]:
+        """Return what round `index` releases, and the state it is released at (components may be split or merged).
+
+        ``noise(statistic)`` is the scale of the noise that a statistic's sum would get in this round.
+        """
+
+    def update(self, state: State, index: int, statistic: Statistic, released: Array, noise: float) -> State:
+        """M-step: return new parameters from a noisy sum."""
+
+
+def run(model: Model[State], curator: Curator, watch: Watch = lambda done, total: None) -> State:
+    """Run all rounds of a model through a curator and return its final parameters.
+
+    Parameters
+    ----------
+    model, curator
+        The curator's plan must be the model's steps, calibrated.
+    watch : callable, optional
+        Called as ``watch(done, total)`` after each round, for a progress bar.
+    """
+    state = model.start()
+    for index, step in enumerate(model.rounds):
+        state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
+        noise = curator.noise(step, statistic)
+        state = model.update(state, index, statistic, curator.release(step, statistic), noise)
+        watch(index + 1, len(model.rounds))
+    return state
