@@ -136,8 +136,8 @@ class Certificate:
         """Return how far a suspicion can rise on evidence that turns up, if it is true, with probability ``chance``.
 
         Let the evidence have probability p if the suspicion is true and p' if it is not. At every epsilon,
-        p <= e^epsilon p' + delta(epsilon), so p' is at least the largest e^-epsilon (p - delta(epsilon)), and Bayes' rule
-        does the rest. For Gaussian plans the bound is met by the best evidence there is.
+        p <= e^epsilon p' + delta(epsilon), so p' is at least the largest e^-epsilon (p - delta(epsilon)), and Bayes'
+        rule does the rest. For Gaussian plans the bound is met by the best evidence there is.
 
         Parameters
         ----------
@@ -255,29 +255,35 @@ class Certificate:
                 "The number of rows is protected too, and not shown.",
             ),
         }[self.plan.neighbors]
-        factor = f"{math.exp(epsilon):.3g}" if epsilon < 50 else "e^epsilon"
-        addition = f", plus delta = {delta:g} (1 in {1 / delta:,.0f})" if delta else "; delta is 0"
-        promise = (
-            f"Epsilon = {epsilon:g}, delta = {delta:g}, neighbours: {self.plan.neighbors}. Whatever anyone concludes from "
-            f"the result would have been nearly as likely {other}: more likely by a factor of at most {factor} "
-            f"(e^epsilon){addition}. {count}"
-        )
-        words = [promise]
+        factor = f"e^epsilon = {math.exp(epsilon):.3g}" if epsilon < 50 else "e^epsilon"
+        addition = f", give or take delta = {delta:g} (1 in {1 / delta:,.0f})" if delta else ""
+        words = [
+            f"Epsilon = {epsilon:g}, delta = {delta:g}, neighbours: {self.plan.neighbors}. Whatever anyone concludes "
+            f"from this result, they would have concluded with nearly the same probability {other}: at most {factor} "
+            f"times more or less likely{addition}. {count}"
+        ]
         if self.plan.delta(epsilon) > delta:
+            proven = self.plan.delta(epsilon)
             words.append(
-                f"WARNING: the budget is not kept. The plan below is proven for delta = {self.plan.delta(epsilon):.3g} only."
+                f"WARNING: the budget is not kept. At this epsilon the plan is proven for delta = {proven:.3g}."
             )
         return words
 
     def _attack(self) -> list[str | Table]:
-        rare: Table = [("evidence seen in, when true", "50% suspicion becomes at most")]
+        rare: Table = [("evidence seen, if it is true, in", "50% suspicion becomes at most")]
         rare += [(f"1 of {odds:,} cases", f"{self.suspicion(1 / odds):.1%}") for odds in (10, 100, 10_000, 1_000_000)]
-        return [
-            "Take someone who knows every other row and all of this software, and is undecided (50% : 50%) between two "
-            f"possibilities for one person. The best method there is names the right one in at most "
-            f"{self.best_guess():.1%} of cases; a coin does in 50.0%. Rare evidence can say more:",
+        parts: list[str | Table] = [
+            "Take someone who knows every other row and all of this software, and is undecided between two equally "
+            f"likely possibilities for one person. The best method there is names the right one in at most "
+            f"{self.best_guess():.1%} of cases; a coin does in 50%. Rare evidence can say more:",
             rare,
         ]
+        if self.budget.delta:
+            ceiling = 1 / (1 + math.exp(-self.budget.epsilon))
+            parts.append(
+                f"Epsilon alone would end this at {ceiling:.1%}; delta is why the rarest evidence may exceed it."
+            )
+        return parts
 
     def _released(self) -> list[str | Table]:
         parts: list[str | Table] = []
@@ -321,8 +327,8 @@ class Certificate:
 
 
 _SEEDED_WHY = (
-    "The noise came from a fixed seed. Whoever knows or guesses the seed can take the noise away and see the exact values. "
-    "Keep this result for tests and experiments, do not publish it, and fit again without random_state."
+    "The noise came from a fixed seed. Whoever knows or guesses the seed can take the noise away and see the exact "
+    "values. Keep this result for tests and experiments, do not publish it, and fit again without random_state."
 )
 
 
@@ -335,22 +341,17 @@ def _wrap(paragraph: str) -> list[str]:
 
 
 def _align(table: Table) -> list[str]:
-    """Return the rows of a table in columns: words to the left, everything else to the right."""
+    """Return the rows of a table in columns: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*table)]
-    words = {0, 1} if len(table[0]) > 2 else {0}
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(w) if i in words else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))
-        ).rstrip()
+    words = 2 if len(widths) > 2 else 1
+    cells = (
+        [cell.ljust(width) if i < words else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))]
         for row in table
-    ]
+    )
+    return ["  " + "  ".join(row).rstrip() for row in cells]
 
 
 def _html_table(table: Table) -> str:
-    head, *rows = ["".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in _tagged(table)]
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
-
-
-def _tagged(table: Table) -> list[tuple[tuple[str, ...], str]]:
-    return [(row, "td" if i else "th") for i, row in enumerate(table)]
+    head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table)
+    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    return f"<table><thead><tr>{head.replace('td>', 'th>')}</tr></thead><tbody>{rows}</tbody></table>"

@@ -175,7 +175,8 @@ def test_csv_with_a_cell_that_is_no_number(csv):
 def test_csv_with_a_line_of_another_length(csv, bad):
     near = csv(padded("age,weight", "1,2", bad), "near.csv")
     assert "could not be read as CSV" in complaint(lambda: as_source(near))
-    far = csv(padded("age,weight", "1," + "2" * 100, bad), "far.csv")  # behind what is read to find the header
+    row = "1," + "2" * 100
+    far = csv(padded("age,weight", row + f"\n{row}" * 5, bad), "far.csv")  # far behind what is read on opening
     source = as_source(far)
     assert "could not be read as CSV" in complaint(lambda: read_all(source))
 

@@ -1,0 +1,131 @@
+"""The lattice on which released numbers live.
+
+Adding floating-point noise to a floating-point sum leaks the sum through the low-order bits: which numbers *can* come
+out depends on the sum (Mironov, 2012). So sums are first rounded to whole multiples of a step chosen from public
+numbers alone; the noise is whole too, and every multiple can come out of every data set. All arithmetic between the
+rounding and the release is on int64, and exact.
+
+What this costs is proved in :class:`Lattice`: rounding changes by how much neighbours differ, by a known amount.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_FINENESS = 31  # log2 of the steps in the noise and in one row: a discretisation error of 1e-20
+_FINEST = 39  # log2 of the most steps the noise may have: half of where the samplers end, for rounding adds to it
+_LARGEST = 2**62  # quantised values are cut off here, so that the noise cannot wrap them around
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The multiples of a power of two.
+
+    Parameters
+    ----------
+    step : float
+        Distance between points; a power of two, so that dividing by it is exact.
+
+    Notes
+    -----
+    **What rounding costs.** Rows are cut into blocks; each block is summed, the sum is quantised, and the integers are
+    added up. Write S for the sum and Q for its quantised value: in each number |step Q - S| <= step / 2. Blocks that
+    are the same in neighbouring data sets contribute the same integers. If at most `blocks` of them differ, the totals
+    of `size` numbers therefore differ by the difference of the exact totals, plus at most blocks * step in each number:
+    blocks * step * sqrt(size) in l2 norm (`rounding_l2`), blocks * step * size in l1 norm (`rounding_l1`). One block
+    differs when a row takes another value. When a row comes or goes, every later row moves up, and all blocks from
+    there on may differ.
+
+    Cutting values off at the end of the range, as projection onto an interval, moves no two values further apart. NaN
+    becomes 0: no statistic returns it, and should one do so, a fixed number is better than whatever a cast makes of it.
+
+    **Overflow cannot hurt privacy.** int64 addition wraps around, which is arithmetic modulo 2**64: what is released is
+    the true sum plus noise, modulo 2**64, a function of a private value. It would hurt accuracy, and `for_noise` leaves
+    room for 2**30 rows.
+
+    Examples
+    --------
+    >>> from tacit.release.lattice import Lattice
+    >>> lattice = Lattice(0.25)
+    >>> lattice.quantise([1.0, -0.3, float("nan"), float("inf")]).tolist()
+    [4, -1, 0, 4611686018427387904]
+    >>> lattice.to_float([4, -1]).tolist()
+    [1.0, -0.25]
+    """
+
+    step: float
+
+    COARSEST: ClassVar[float] = 2.0**20
+    """The fewest steps that `for_noise` gives the noise: what a plan may assume before any lattice is chosen."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.step < math.inf or math.frexp(self.step)[0] != 0.5:
+            raise ValueError(f"step is {self.step!r}; it must be a power of two, such as 0.25.")
+
+    @classmethod
+    def for_noise(cls, noise_scale: float, largest: float, blocks: int = 1) -> Lattice:
+        """Return the lattice for noise of a given scale, from public numbers alone.
+
+        The step is about 2**-31 of the noise or of the largest contribution, whichever is smaller, and finer if many
+        blocks are rounded. It is coarser than that where 2**30 rows could otherwise overflow, but the noise always
+        spans `COARSEST` steps or more.
+
+        Parameters
+        ----------
+        noise_scale : float
+            Standard deviation of Gaussian noise, or scale of Laplace noise, in the statistic's units.
+        largest : float
+            The largest absolute value one row can contribute to one number.
+        blocks : int, default 1
+            How many block sums may be rounded differently between neighbours.
+
+        Examples
+        --------
+        >>> from tacit.release.lattice import Lattice
+        >>> Lattice.for_noise(noise_scale=3.0, largest=1.0) == Lattice(2.0**-31)
+        True
+        """
+        for name, value in (("noise_scale", noise_scale), ("largest", largest)):
+            if not 0 < value < math.inf:
+                raise ValueError(f"{name} is {value!r}; it must be a positive, finite number.")
+        noise = _floor_log2(noise_scale)
+        exponent = max(
+            min(noise, _floor_log2(largest)) - _FINENESS - (blocks - 1).bit_length(),
+            noise - _FINEST + 1,
+            _floor_log2(largest) - 31,  # so that largest * 2**30 / step < 2**62
+            -1074,  # the smallest float64
+        )
+        if noise - exponent < _floor_log2(cls.COARSEST):
+            raise ValueError(
+                f"The noise, {noise_scale:g}, is a thousand times smaller than one row's largest contribution, "
+                f"{largest:g}, and protects nobody; use a smaller epsilon."
+            )
+        return cls(math.ldexp(1.0, exponent))
+
+    def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return the nearest points, in steps: halves to even, cut off at 2**62 steps, NaN to 0."""
+        with np.errstate(over="ignore", under="ignore"):  # numbers too large or too small for float64 end up right
+            steps = np.asarray(values, dtype=np.float64) / self.step
+        steps = np.where(np.isnan(steps), 0.0, np.rint(steps))
+        return np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)
+
+    def to_float(self, steps: ArrayLike) -> NDArray[np.float64]:
+        """Return points as numbers; past 2**53 steps the nearest float, a function of the steps and as private."""
+        return np.asarray(steps, dtype=np.int64).astype(np.float64) * self.step
+
+    def rounding_l2(self, size: int, blocks: int = 1) -> float:
+        """Return what quantising sums of `size` numbers can add to their l2 sensitivity (see the notes)."""
+        return blocks * self.step * math.sqrt(size)
+
+    def rounding_l1(self, size: int, blocks: int = 1) -> float:
+        """Return what quantising sums of `size` numbers can add to their l1 sensitivity (see the notes)."""
+        return blocks * self.step * size
+
+
+def _floor_log2(value: float) -> int:
+    return math.frexp(value)[1] - 1

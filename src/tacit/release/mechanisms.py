@@ -1,0 +1,293 @@
+"""Private numbers one at a time, for those who need a number and not an estimator.
+
+Each function takes the sensitivity of what it is given, proves its guarantee in its docstring, and releases points of a
+lattice that depends on public numbers alone. None of them keeps account: each names the step of a
+:class:`tacit.privacy.Plan` that describes it, and the plan says what it costs.
+
+The sensitivity is the caller's promise: the largest change of the argument between neighbouring data sets, for every
+value that rows can take. What these functions themselves add, by rounding, they add to the noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.privacy.budget import Relation, check_relation
+from tacit.release.generator import SecureGenerator
+from tacit.release.lattice import Lattice
+from tacit.release.noise import discrete_gaussian, discrete_laplace, exponential_select
+
+_UP = 1 + 2.0**-48  # more than the few roundings of a computed noise scale, so that it is never under the true one
+
+
+def gaussian_vector(
+    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
+) -> NDArray[np.float64]:
+    """Release numbers with discrete Gaussian noise.
+
+    Described by ``Gaussian(name, noise_multiplier, size=value.size)``, and by a plan's ``sampling_error`` of
+    value.size * discretisation_error(Lattice.COARSEST) (:func:`tacit.release.noise.discretisation_error`).
+
+    Parameters
+    ----------
+    value : array
+        What to release. NaN becomes 0, and numbers over 2**30 sensitivities may be cut off.
+    sensitivity : float
+        Largest change of `value` between neighbours, in l2 norm.
+    noise_multiplier : float
+        Standard deviation of the noise / sensitivity.
+    gen : SecureGenerator
+        See :func:`tacit.release.generator.generator`.
+
+    Notes
+    -----
+    Quantised neighbours differ by at most sensitivity + step * sqrt(size) in l2 norm (:class:`Lattice`). The noise is
+    `noise_multiplier` times that, so the release of whole steps is the Gaussian mechanism with that multiplier, but for
+    the discretisation of the noise; turning steps into floats is post-processing.
+
+    Examples
+    --------
+    >>> from tacit.release.generator import generator
+    >>> from tacit.release.mechanisms import gaussian_vector
+    >>> noisy = gaussian_vector([10.0, 20.0], sensitivity=1.0, noise_multiplier=0.1, gen=generator(0))
+    >>> noisy.round().tolist()
+    [10.0, 20.0]
+    """
+    exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l2(exact.size)) * _UP
+    return lattice.to_float(exact + discrete_gaussian(noise / lattice.step, exact.shape, gen))
+
+
+def laplace_vector(
+    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
+) -> NDArray[np.float64]:
+    """Release numbers with discrete Laplace noise: (1 / noise_multiplier)-differentially private.
+
+    Described by ``Laplace(name, noise_multiplier, size=value.size)``.
+
+    Parameters
+    ----------
+    value : array
+        What to release. NaN becomes 0, and numbers over 2**30 sensitivities may be cut off.
+    sensitivity : float
+        Largest change of `value` between neighbours, in l1 norm.
+    noise_multiplier : float
+        Scale of the noise / sensitivity.
+    gen : SecureGenerator
+        See :func:`tacit.release.generator.generator`.
+
+    Notes
+    -----
+    Quantised neighbours differ by at most sensitivity + step * size in l1 norm (:class:`Lattice`), and the scale of the
+    noise is `noise_multiplier` times that. The guarantee is then the discrete Laplace law's own, without correction
+    (:func:`tacit.release.noise.discrete_laplace`).
+
+    Examples
+    --------
+    >>> from tacit.release.generator import generator
+    >>> from tacit.release.mechanisms import laplace_vector
+    >>> noisy = laplace_vector([10.0, 20.0], sensitivity=1.0, noise_multiplier=0.1, gen=generator(0))
+    >>> noisy.round().tolist()
+    [10.0, 20.0]
+    """
+    exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(exact.size)) * _UP
+    return lattice.to_float(exact + discrete_laplace(noise / lattice.step, exact.shape, gen))
+
+
+def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensitivity: int = 1) -> int:
+    """Release a count with discrete Laplace noise: (1 / noise_multiplier)-differentially private.
+
+    Described by ``Laplace(name, noise_multiplier)``. Counts are whole, so their lattice is the integers, and neither
+    rounding nor discretisation costs anything (the geometric mechanism of Ghosh, Roughgarden and Sundararajan, 2009).
+    The result is whole and may be negative.
+
+    Parameters
+    ----------
+    count : int
+        What to release.
+    noise_multiplier : float
+        Scale of the noise / sensitivity.
+    gen : SecureGenerator
+        See :func:`tacit.release.generator.generator`.
+    sensitivity : int, default 1
+        Largest change of the count between neighbours.
+
+    Examples
+    --------
+    >>> from tacit.release.generator import generator
+    >>> from tacit.release.mechanisms import noisy_count
+    >>> 950 < noisy_count(1000, noise_multiplier=2.0, gen=generator(0)) < 1050
+    True
+    """
+    _check_positive("sensitivity", sensitivity)
+    _check_positive("noise_multiplier", noise_multiplier)
+    return int(count) + int(discrete_laplace(sensitivity * noise_multiplier * _UP, 1, gen)[0])
+
+
+def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: SecureGenerator, k: int = 1) -> list[int]:
+    """Choose k candidates of high utility, one after the other, by the exponential mechanism.
+
+    Described by ``Selection(name, noise_multiplier=1 / epsilon, count=k)``: `epsilon` is that of *each* choice. The law
+    is that of the k largest utilities after Gumbel noise, in order (Durfee and Rogers, 2019).
+
+    Parameters
+    ----------
+    utilities : array, shape (n,)
+        One per candidate. NaN counts as 0.
+    sensitivity : float
+        Largest change of any one utility between neighbours.
+    epsilon : float
+        Privacy of each choice, in bounded range.
+    gen : SecureGenerator
+        See :func:`tacit.release.generator.generator`.
+    k : int, default 1
+        How many to choose.
+
+    Returns
+    -------
+    list of int
+        Indices of the chosen, first choice first.
+
+    Notes
+    -----
+    Quantised utilities change by at most sensitivity + step each, hence by amounts in an interval of twice that width.
+    Candidates are drawn with weights exp(epsilon * utility / that width): one choice is epsilon-bounded-range and so
+    epsilon-differentially private (:func:`tacit.release.noise.exponential_select`). The step is 2**-30 of the
+    sensitivity, so that utilities up to 2**30 sensitivities are told apart. Given the earlier choices, which are
+    private, each further one is the same mechanism on the candidates that remain: k choices compose.
+
+    Examples
+    --------
+    >>> from tacit.release.generator import generator
+    >>> from tacit.release.mechanisms import select
+    >>> select([3.0, 250.0, 120.0, 5.0], sensitivity=1.0, epsilon=1.0, gen=generator(0), k=2)
+    [1, 2]
+    """
+    _check_positive("sensitivity", sensitivity)
+    _check_positive("epsilon", epsilon)
+    lattice = Lattice(2.0 ** (math.frexp(sensitivity)[1] - 31))
+    # Two cut-off utilities must not be more than int64 apart.
+    utility = np.clip(lattice.quantise(utilities), -(2**61), 2**61)
+    if utility.ndim != 1 or not 1 <= k <= utility.size:
+        raise ValueError(f"Cannot choose k={k} of the candidates in an array of shape {utility.shape}.")
+    scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * _UP
+    left = np.ones(utility.size, dtype=np.int64)
+    chosen: list[int] = []
+    for _ in range(k):
+        chosen.append(exponential_select(utility, scale, gen, multiplicities=left))
+        left[chosen[-1]] = 0
+    return chosen
+
+
+def quantile(
+    values: ArrayLike,
+    q: float,
+    low: float,
+    high: float,
+    epsilon: float,
+    gen: SecureGenerator,
+    neighbors: Relation = "replace_one",
+    resolution: float | None = None,
+) -> float:
+    """Release a quantile of bounded numbers by the exponential mechanism: epsilon-differentially private.
+
+    Described by ``Selection(name, noise_multiplier=1 / epsilon)``. The rank of the result is within about
+    2 log(range / spread of the data near the quantile) / epsilon of q n.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        One number per row. Those outside the bounds, infinite ones too, count as the nearer bound; NaN counts as 0, or
+        as the bound nearest to 0.
+    q : float
+        From 0 to 1; taken to the nearest multiple of 2**-20.
+    low, high : float
+        Bounds known beforehand. A wide range costs little: accuracy depends on its logarithm.
+    epsilon : float
+        Privacy, in bounded range.
+    gen : SecureGenerator
+        See :func:`tacit.release.generator.generator`.
+    neighbors : {"replace_one", "add_remove"}
+        Under add_remove less noise is needed, least for the median.
+    resolution : float, optional
+        Differences under this are of no interest: 1 for whole numbers, 0.01 for prices. Pass it where many rows share a
+        value; fewer candidates find it more surely. By default the range is cut in 2**40 or so.
+
+    Returns
+    -------
+    float
+        A multiple of a power of two, from low to high.
+
+    Notes
+    -----
+    *Candidates* are the points k of a lattice in [low, high]; each row is rounded to a candidate, by itself. With L and
+    R the number of rows under k and up to k, the utility of k is -max(0, L - q n, q n - R): by how many rows k misses
+    the quantile, 0 for all k that are one, ties included.
+
+    *Sensitivity.* replace_one: L and R change by at most 1, n does not; the utility changes by at most 1. add_remove:
+    one row more changes L - q n by 1 - q or by -q, and q n - R likewise; the utility changes by at most
+    D = max(q, 1 - q). Weights exp(epsilon * utility / (2 D)), D = 1 for replace_one, make the choice
+    epsilon-bounded-range.
+
+    *Exactness.* Ranks times 2**20 are whole numbers. Candidates between two data values share a utility, so a stretch
+    is drawn first, with its length as multiplicity, then a point of it, uniformly: both exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.release.generator import generator
+    >>> from tacit.release.mechanisms import quantile
+    >>> ages = np.arange(10_000) % 100
+    >>> quantile(ages, 0.5, low=0, high=150, epsilon=1.0, gen=generator(0), resolution=1)
+    49.0
+    """
+    _check_positive("epsilon", epsilon)
+    if not 0 <= q <= 1:
+        raise ValueError(f"q is {q!r}; it must be from 0 to 1: 0.5 for the median.")
+    lattice, first, last = _candidates(low, high, resolution)
+    rows = np.clip(lattice.quantise(values).ravel(), first, last)
+    points, ties = np.unique(rows, return_counts=True)
+    up_to = np.concatenate([[0], np.cumsum(ties)])
+    # Stretches alternate: the gap before a data value, the value itself, ..., and the gap after the last.
+    ends = np.concatenate([[first - 1], points, [last + 1]])
+    starts, lengths = np.empty((2, 2 * points.size + 1), dtype=np.int64)
+    starts[0::2], lengths[0::2] = ends[:-1] + 1, np.diff(ends) - 1
+    starts[1::2], lengths[1::2] = points, 1
+    under, through = np.repeat(up_to, 2)[:-1], np.repeat(up_to, 2)[1:]
+    one = 2**20
+    part = round(q * one)
+    target = part * rows.size
+    misses = np.maximum(0, np.maximum(under * one - target, target - through * one))
+    sensitivity = one if check_relation(neighbors) == "replace_one" else max(part, one - part)
+    stretch = exponential_select(-misses, 2 * sensitivity / epsilon * _UP, gen, multiplicities=lengths)
+    return float(lattice.to_float(int(starts[stretch]) + gen.below(int(lengths[stretch]))))
+
+
+def _on_lattice(value: ArrayLike, sensitivity: float, noise_multiplier: float) -> tuple[NDArray[np.int64], Lattice]:
+    _check_positive("sensitivity", sensitivity)
+    _check_positive("noise_multiplier", noise_multiplier)
+    lattice = Lattice.for_noise(noise_multiplier * sensitivity, largest=sensitivity)
+    return lattice.quantise(value), lattice
+
+
+def _candidates(low: float, high: float, resolution: float | None) -> tuple[Lattice, int, int]:
+    """Return a lattice, and the first and last of its points between the bounds."""
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"The bounds are low={low!r} and high={high!r}; they must be finite, and low less than high.")
+    if resolution is not None and not 0 < resolution <= high - low:
+        raise ValueError(f"resolution is {resolution!r}; it must be positive and at most the range, {high - low:g}.")
+    finest = max(high / 2 - low / 2, abs(low) * 2.0**-12, abs(high) * 2.0**-12) * 2.0**-39  # every point an exact float
+    lattice = Lattice(2.0 ** (math.frexp(max(finest, resolution or 0.0, 2.0**-1000))[1] - 1))
+    first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
+    if first > last:
+        raise ValueError(f"Float64 has too few numbers between low={low!r} and high={high!r}; pass a wider range.")
+    return lattice, first, last
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} is {value!r}; it must be a positive, finite number.")

@@ -1,0 +1,163 @@
+"""Rows in a CSV file, streamed.
+
+Cells are handed on as text. What a column means (a number, a category, 007 or 7, whether NA is a missing value or
+Namibia) is for the reader of the block to decide, who knows; a type guessed from the first rows would fail on later
+ones. It is also faster: the conversion runs on the threads that sum, not on the one that reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from tacit.sources.files import check_readable, cut, guarded, no_rows
+from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.numbers import text_as_numbers
+from tacit.sources.source import Source
+
+DELIMITERS = ",;\t|"
+_READ_SIZE = 1 << 19  # also the longest line that can be read; about fifty such pieces are held at a time
+
+
+class CsvSource(Source):
+    r"""Rows of a CSV file whose first line names the columns, read a block at a time.
+
+    The text is UTF-8; the delimiter is the one of ``,`` ``;`` tab and ``|`` that the first line holds most of; cells
+    may be quoted with ``"`` and may then hold line breaks; an empty cell is null. A file named ``.gz`` is unpacked on
+    the way.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from tacit.sources import CsvSource
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("age;sex\n31;f\n45;m\n")
+    >>> source = CsvSource(path)
+    >>> source.columns, source.n_rows
+    (('age', 'sex'), 2)
+    >>> next(source.blocks()).to_pydict()
+    {'age': ['31', '45'], 'sex': ['f', 'm']}
+    """
+
+    types_are_guessed = True
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        check_readable(self.path)
+        self._delimiter = _delimiter(self.path)
+        header = self._header()
+        self._columns = _check_header(header, self.path)
+        self._name_in_file = dict(zip(self._columns, header))
+        if next(self.blocks(), None) is None:
+            raise no_rows(self.path)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._columns
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are: the file is read once to count them."""
+        one_column = self.select(self._columns[:1])
+        return sum(block.num_rows for block in one_column.blocks())
+
+    @property
+    def types(self) -> pa.Schema:
+        """Types guessed from the values in the first block."""
+        first = next(self.blocks())
+        return pa.schema([(name, _guess(first[name])) for name in self._columns])
+
+    def blocks(self) -> Iterator[pa.Table]:
+        check_readable(self.path)
+        names = [self._name_in_file[name] for name in self._columns]
+        for block in cut(guarded(self._batches(names), self._malformed())):
+            yield block.rename_columns(list(self._columns))
+
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        with self._reader(include_columns=names, column_types=dict.fromkeys(names, pa.string())) as reader:
+            yield from reader
+
+    def _header(self) -> list[str]:
+        try:
+            with self._reader() as reader:
+                return list(reader.schema.names)
+        except (pa.ArrowException, OSError, UnicodeError):
+            pass
+        raise ValueError(self._malformed())
+
+    def _malformed(self) -> str:
+        return (
+            f"The file {self.path} could not be read as CSV. The first line must name the columns, and each line after "
+            f"it must have as many cells, separated by {self._delimiter!r}, in UTF-8 text."
+        )
+
+    def _reader(self, **columns: Any) -> pc.CSVStreamingReader:
+        return pc.open_csv(
+            self.path,
+            read_options=pc.ReadOptions(block_size=_READ_SIZE),
+            parse_options=pc.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert_options=pc.ConvertOptions(strings_can_be_null=True, null_values=[""], **columns),
+        )
+
+    def select(self, columns: Sequence[str]) -> CsvSource:
+        selected = copy(self)  # keeps the count of rows, where it is known
+        selected._columns = check_selection(columns, self._columns)
+        return selected
+
+    def __repr__(self) -> str:
+        return f"CsvSource({str(self.path)!r}, columns {listed(self.columns)})"
+
+
+def _delimiter(path: Path) -> str:
+    """Return the delimiter that the first line of the file holds most of outside quotes."""
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            lines = stream.read(_READ_SIZE).decode("utf-8", errors="ignore").splitlines()
+    except (pa.ArrowException, OSError):
+        lines = []
+    first = next((line for line in lines if line.strip()), "")
+    outside_quotes = "".join(first.split('"')[::2])
+    return max(DELIMITERS, key=outside_quotes.count)
+
+
+def _check_header(names: Sequence[str], path: Path) -> tuple[str, ...]:
+    """Return the names of the columns, tidied; refuse a line that does not look like names."""
+    names = [name.strip() for name in names]
+    if not all(names):
+        raise ValueError(
+            f"A column of {path} has no name in the first line. Name it; "
+            "if it is the index of a pandas frame, write the file with index=False."
+        )
+    if any(_is_number(name) for name in names):
+        # Names are public, they appear in models and reports: a row taken for the header would be published.
+        raise ValueError(
+            f"The first line of {path} must name the columns, but one of the names is a number, as if the line were "
+            "a row of data. Add a line of names; if it is a name, put a letter before it."
+        )
+    return check_names(names, str(path))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _guess(column: pa.ChunkedArray) -> pa.DataType:
+    """Return the narrowest of bool, int64, double, string that fits all the values of a column of text."""
+    try:
+        numbers = text_as_numbers(column, "")
+    except ValueError:
+        words = {word.strip().lower() for word in column.unique().to_pylist() if word is not None}
+        return pa.bool_() if words <= {"true", "false"} else pa.string()
+    present = numbers[numbers == numbers]
+    return pa.int64() if present.size and (present % 1 == 0).all() else pa.float64()

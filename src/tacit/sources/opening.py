@@ -1,0 +1,58 @@
+"""One door for rows of every kind."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from tacit.sources.arrays import ArraySource
+from tacit.sources.csv_file import CsvSource
+from tacit.sources.frames import FrameSource, is_frame
+from tacit.sources.parquet_file import ParquetSource
+from tacit.sources.source import Source
+
+_FILES: dict[str, type[CsvSource] | type[ParquetSource]] = {
+    ".csv": CsvSource,
+    ".tsv": CsvSource,
+    ".csv.gz": CsvSource,
+    ".tsv.gz": CsvSource,
+    ".parquet": ParquetSource,
+}
+
+
+def as_source(X: Any) -> Source:
+    """Return the rows of `X` as a `Source`.
+
+    Parameters
+    ----------
+    X : array-like, data frame, dict of columns, path or Source
+        An array or nested list of numbers; a pandas, polars or pyarrow table; a dictionary of columns; the path of a
+        ``.csv`` or ``.parquet`` file, which is streamed and never held whole. A `Source` is returned as it is.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tacit.sources import as_source
+    >>> as_source([[1.0, 2.0], [3.0, 4.0]])
+    ArraySource(2 rows, 2 columns)
+    >>> as_source(pa.table({"age": [31, 45]}))
+    FrameSource(2 rows, columns 'age')
+    """
+    if isinstance(X, Source):
+        return X
+    if isinstance(X, str | PathLike):
+        return _open_file(Path(X).expanduser())
+    if is_frame(X) and not sparse.issparse(X):  # scipy has a sparse matrix that is a dictionary, too
+        return FrameSource(X)
+    return ArraySource(X)
+
+
+def _open_file(path: Path) -> Source:
+    name = path.name.lower()
+    for ending, kind in _FILES.items():
+        if name.endswith(ending):
+            return kind(path)
+    raise ValueError(f"The file {path} must be named {', '.join(_FILES)}, so that it is known how to read it.")

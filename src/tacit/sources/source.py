@@ -1,0 +1,132 @@
+"""What a source is: rows in blocks, and sums over them.
+
+Invariants every source keeps
+-----------------------------
+- Rows are cut, in order, into blocks of exactly ``BLOCK_ROWS`` rows (the last one may be shorter). Where the cuts fall
+  depends on row positions only, never on values, so replacing one row changes one block.
+- ``blocks()`` may be called again and again and yields the same blocks each time.
+- ``sum`` adds integers, exactly. Integer addition has no order, so threads, processes and clusters all find the same
+  answer, and no rounding error has to be added to anybody's sensitivity.
+- No exception raised here holds a value or the number of a row. (Errors of pyarrow and numpy quote the cell they
+  stumbled on; they are replaced, and the replacement is raised outside the ``except`` clause, so that the original is
+  not even chained to it.)
+
+An engine that spreads rows over machines needs to implement ``sum`` alone; everything a private algorithm learns from
+rows goes through it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tacit.sources.summation import sum_over_blocks
+
+BLOCK_ROWS = 8192
+
+
+class Source(ABC):
+    """Rows, wherever they live, in blocks of ``BLOCK_ROWS``.
+
+    Blocks are float64 matrices (rows, columns) if the rows came as an array, and pyarrow tables if they came as a data
+    frame or a file, until ``map`` turns them into something else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.sources import as_source
+    >>> source = as_source(np.arange(6.0).reshape(3, 2))
+    >>> source.n_rows
+    3
+    >>> source.map(lambda block: block**2).sum(lambda block: block.sum(axis=0).astype(np.int64))
+    array([20, 35])
+    """
+
+    #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
+    types_are_guessed: bool = False
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns, or None if they have none (arrays)."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    @abstractmethod
+    def types(self) -> pa.Schema:
+        """Names and types of the columns of a table, as the storage declares them."""
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Any]:
+        """Yield the blocks, in order."""
+
+    @abstractmethod
+    def select(self, columns: Sequence[str]) -> Source:
+        """Return the same rows with these columns alone, in this order; the others are not even read."""
+
+    def map(self, function: Callable[[Any], Any], columns: Sequence[str] | None = None) -> Source:
+        """Return the same rows with `function` applied to every block, lazily.
+
+        Parameters
+        ----------
+        function : callable
+            From a block to a block with the same number of rows.
+        columns : sequence of str, optional
+            What the columns are called afterwards.
+        """
+        return MappedSource(self, function, None if columns is None else tuple(columns))
+
+    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+        """Add up ``function(block)`` over all blocks, exactly.
+
+        Parameters
+        ----------
+        function : callable
+            From a block to a vector of int64, of the same length for every block. It runs on several threads at a
+            time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
+        threads : int, optional
+            How many blocks to work on at a time; by default as many as there are processors, at most 8. The answer
+            does not depend on it.
+        """
+        return sum_over_blocks(self.blocks(), function, threads)
+
+
+@dataclass(frozen=True)
+class MappedSource(Source):
+    """A source whose blocks pass through a function first."""
+
+    parent: Source
+    function: Callable[[Any], Any]
+    names: tuple[str, ...] | None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.names
+
+    @property
+    def n_rows(self) -> int:
+        return self.parent.n_rows
+
+    @property
+    def types(self) -> pa.Schema:
+        raise TypeError("A mapped source has no declared types; ask the source it was made from.")
+
+    def blocks(self) -> Iterator[Any]:
+        return map(self.function, self.parent.blocks())
+
+    def select(self, columns: Sequence[str]) -> Source:
+        raise TypeError("Columns cannot be selected after map; select them first, then map.")
+
+    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+        # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.
+        return self.parent.sum(lambda block: function(self.function(block)), threads=threads)
