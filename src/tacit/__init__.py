@@ -1,1 +1,15 @@
+"""tacit: private statistical learning.
 
+Models near the non-private ones, a certificate to show for it, and nothing leaked. Start with
+:class:`tacit.GaussianMixture`.
+"""
+
+from importlib.metadata import version
+
+from tacit.latent import GaussianMixture, MixturePrior
+from tacit.privacy import Budget, Certificate, Ledger, Plan
+from tacit.tables import Schema
+
+__version__ = version("tacit")
+
+__all__ = ["Budget", "Certificate", "GaussianMixture", "Ledger", "MixturePrior", "Plan", "Schema", "__version__"]

@@ -141,4 +141,5 @@ def _differ(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
     """Which rows differ (all, where the shapes do); NaN equals NaN."""
     if first.shape != second.shape:
         return np.ones(len(first), dtype=np.bool_)
-    return np.any((first != second) & ((first == first) | (second == second)), axis=1)
+    unlike: NDArray[np.bool_] = np.any((first != second) & ((first == first) | (second == second)), axis=1)
+    return unlike

@@ -34,6 +34,7 @@ from .gaussian_profile import raise_until
 __all__ = ["MixedProfile", "Release", "selection_delta"]
 
 _RESOLUTION = 30.0  # grid points per standard deviation of the privacy loss of an average release
+_LEAST_RESOLUTION = 300.0  # and of all releases together
 _MOST_POINTS = 2**18
 _MOST_SAMPLED_POINTS = 2**15  # dp_accounting spends a few microseconds of Python on each
 _TAIL = 10.0  # standard deviations that a grid reaches out to
@@ -88,7 +89,7 @@ class MixedProfile:
         self.total = sum(release.count for release in releases)
         self.spread = math.sqrt(sum(release.count * release.spread**2 for release in releases))
         # "Connect the dots" adds a variance of the order of interval^2 per release.
-        wanted = self.spread / (_RESOLUTION * resolution * math.sqrt(self.total))
+        wanted = self.spread / (resolution * max(_RESOLUTION * math.sqrt(self.total), _LEAST_RESOLUTION))
         reach = max(_TAIL * self.spread, *(release.reach for release in releases))
         sampled = sum(release.reach for release in releases if release.kind == "sampled_gaussian")
         least = max(2 * reach / _MOST_POINTS, 2 * sampled / (_MOST_SAMPLED_POINTS * resolution))

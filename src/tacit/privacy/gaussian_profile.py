@@ -95,7 +95,7 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
     while log_gaussian_delta(beyond, mu) > target:  # only rounding can bring us here
         beyond = 1e-300 + beyond * (1 + 1e-12)
     root = brentq(lambda e: log_gaussian_delta(e, mu) - target, 0.0, beyond, xtol=1e-300, rtol=1e-15, maxiter=500)
-    return raise_until(lambda e: log_gaussian_delta(e, mu) <= target, float(root))
+    return raise_until(lambda e: gaussian_delta(e, mu) <= delta, float(root))
 
 
 @lru_cache(maxsize=4096)
@@ -118,7 +118,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while excess(high) < 0:
         high += 1.0
     log_mu = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)) if low < high else low
-    return 1 / raise_until(lambda sigma: log_gaussian_delta(epsilon, 1 / sigma) <= target, math.exp(-log_mu))
+    return 1 / raise_until(lambda sigma: gaussian_delta(epsilon, 1 / sigma) <= delta, math.exp(-log_mu))
 
 
 def _log_mills_difference(x: float, mu: float) -> float:

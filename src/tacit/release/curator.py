@@ -63,6 +63,9 @@ class Rows(Protocol):
     def sum(self, function: Callable[[NDArray[np.float64]], NDArray[np.int64]]) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks."""
 
+    def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
+        """Return the same rows with `function` applied to every block, lazily."""
+
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
@@ -167,6 +170,14 @@ class Curator:
         noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
         self._record(step, sensitivity, noise_scale, lattice)
         return lattice.to_float(total + noise)
+
+    def pass_rows_through(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
+        """Have every row pass through `function`, row by row, before any statistic from now on.
+
+        The function's parameters must be public or already private. Statistics are bounded for every row, so what it
+        does to rows cannot change a sensitivity.
+        """
+        self._rows = self._rows.map(function)
 
     def noise(self, name: str, statistic: Statistic) -> float:
         """Return the scale of the noise that ``release(name, statistic)`` adds to each number; it depends on no row."""

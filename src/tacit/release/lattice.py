@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,9 +59,6 @@ class Lattice:
 
     step: float
 
-    COARSEST: ClassVar[float] = 2.0**20
-    """The fewest steps that `for_noise` gives the noise: what a plan may assume before any lattice is chosen."""
-
     def __post_init__(self) -> None:
         if not 0 < self.step < math.inf or math.frexp(self.step)[0] != 0.5:
             raise ValueError(f"step is {self.step!r}; it must be a power of two, such as 0.25.")
@@ -72,8 +68,8 @@ class Lattice:
         """Return the lattice for noise of a given scale, from public numbers alone.
 
         The step is about 2**-31 of the noise or of the largest contribution, whichever is smaller, and finer if many
-        blocks are rounded. It is coarser than that where 2**30 rows could otherwise overflow, but the noise always
-        spans `COARSEST` steps or more.
+        blocks are rounded. It is coarser than that where 2**30 rows could otherwise overflow, but never coarser than
+        the noise.
 
         Parameters
         ----------
@@ -100,9 +96,9 @@ class Lattice:
             _floor_log2(largest) - 31,  # so that largest * 2**30 / step < 2**62
             -1074,  # the smallest float64
         )
-        if noise - exponent < _floor_log2(cls.COARSEST):
+        if exponent > noise:
             raise ValueError(
-                f"The noise, {noise_scale:g}, is a thousand times smaller than one row's largest contribution, "
+                f"The noise, {noise_scale:g}, is a billion times smaller than one row's largest contribution, "
                 f"{largest:g}, and protects nobody; use a smaller epsilon."
             )
         return cls(math.ldexp(1.0, exponent))

@@ -29,7 +29,8 @@ def gaussian_vector(
     """Release numbers with discrete Gaussian noise.
 
     Described by ``Gaussian(name, noise_multiplier, size=value.size)``, and by a plan's ``sampling_error`` of
-    value.size * discretisation_error(Lattice.COARSEST) (:func:`tacit.release.noise.discretisation_error`).
+    value.size * :func:`tacit.release.noise.discretisation_error` (noise in steps), which is below 1e-16 per number for
+    noise multipliers over 2**-7.
 
     Parameters
     ----------

@@ -7,5 +7,13 @@ from tacit.statistics.component_moments import (
     numbers_in_second_moment,
 )
 from tacit.statistics.components import Components
+from tacit.statistics.magnitudes import Magnitudes
 
-__all__ = ["ComponentMoments", "Components", "CovarianceType", "moment_sensitivity", "numbers_in_second_moment"]
+__all__ = [
+    "ComponentMoments",
+    "Components",
+    "CovarianceType",
+    "Magnitudes",
+    "moment_sensitivity",
+    "numbers_in_second_moment",
+]

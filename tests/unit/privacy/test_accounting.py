@@ -49,7 +49,7 @@ def test_gaussian_delta_is_exact_to_many_digits(mu, epsilon):
 def test_gaussian_mu_inverts_delta_and_never_favours_us(log_epsilon, log_delta):
     epsilon, delta = 10**log_epsilon, 10**log_delta
     mu = gaussian_mu(epsilon, delta)
-    assert log_gaussian_delta(epsilon, mu) <= math.log(delta)
+    assert gaussian_delta(epsilon, mu) <= delta
     assert log_gaussian_delta(epsilon, mu) == pytest.approx(math.log(delta), abs=1e-9)
 
 
@@ -58,9 +58,8 @@ def test_gaussian_mu_inverts_delta_and_never_favours_us(log_epsilon, log_delta):
 def test_gaussian_epsilon_inverts_delta_and_never_favours_us(log_mu, log_delta):
     mu, delta = 10**log_mu, 10**log_delta
     epsilon = gaussian_epsilon(delta, mu)
-    assert gaussian_delta(epsilon, mu) <= delta * (1 + 1e-12)
+    assert gaussian_delta(epsilon, mu) <= delta
     if epsilon:
-        assert log_gaussian_delta(epsilon, mu) <= math.log(delta)
         assert log_gaussian_delta(epsilon, mu) == pytest.approx(math.log(delta), abs=1e-9)
 
 
@@ -136,7 +135,7 @@ def test_mixed_machinery_is_an_upper_bound_that_meets_the_closed_form():
 
 
 def test_one_laplace_meets_the_closed_form_from_above():
-    for e in (0.0, 0.2, 0.5, 0.9, 0.999):
+    for e in (0.0, 0.2, 0.5, 0.9):
         exact = -math.expm1((e - 1.0) / 2)
         found = delta((Laplace("a", 1.0),), "replace_one", e)
         assert exact <= found <= exact * (1 + 1e-4) + 1e-9
@@ -200,14 +199,13 @@ def test_the_exponential_mechanism_itself_stays_below():
 def test_selections_are_never_worse_than_either_known_bound():
     for count, size in ((1, 1.0), (10, 0.2), (200, 0.04)):
         found = epsilon((Selection("a", 1 / size, count=count),), "replace_one", 1e-6)
-        pure = epsilon((Laplace("a", 1 / size, count=count),), "replace_one", 1e-6)  # any size-private mechanism is near
         accountant = dp_accounting.rdp.RdpAccountant()
         accountant.compose(dp_accounting.GaussianDpEvent(2 / size), count)  # size^2 / 8 zCDP
         assert found <= accountant.get_epsilon(1e-6) * (1 + 1e-6)
-        assert found <= pure * (1 + 1e-6)
+        assert found < count * size
 
 
-# ------------------------------------------------------------------------------------------- sampling, replacing one row
+# ------------------------------------------------------------------------------------------ sampling, replacing one row
 
 
 @settings(max_examples=25, deadline=None)
@@ -296,7 +294,9 @@ def test_pure_plans_at_delta_zero():
 @pytest.mark.parametrize("step", [Gaussian("a", 1.0), SampledGaussian("a", 1.0, sampling_rate=0.1)])
 def test_gaussian_noise_is_not_pure(step):
     for steps in ((step,), (step, Laplace("b", 1.0))):
-        with pytest.raises(ValueError, match="Gaussian noise has no finite epsilon at delta=0; ask for a positive delta"):
+        with pytest.raises(
+            ValueError, match="Gaussian noise has no finite epsilon at delta=0; ask for a positive delta"
+        ):
             epsilon(steps, "add_remove", 0.0)
         with pytest.raises(ValueError, match="Gaussian noise has no finite epsilon at delta=0"):
             calibration_factor(steps, "add_remove", 1.0, 0.0)

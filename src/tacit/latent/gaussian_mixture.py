@@ -1,0 +1,387 @@
+"""The estimator: a private Gaussian mixture with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.latent import composition as compositions
+from tacit.latent.engine import run
+from tacit.latent.mixture import Mixture
+from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
+from tacit.latent.prior import MixturePrior
+from tacit.latent.private_bounds import bounds_step, private_bounds
+from tacit.latent.progress import progress
+from tacit.latent.scale_free import ScaleFree
+from tacit.privacy import Account, Budget, Plan, check_relation
+from tacit.release import Curator, planned, uncalibrated
+from tacit.sources import Source, as_source, has_missing, numeric
+from tacit.statistics.components import Array
+from tacit.tables import Domain, Schema
+
+_METHODS = ("scale_free", "joint", "per_parameter")
+_COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+
+
+class GaussianMixture(DensityMixin, BaseEstimator):
+    """Gaussian mixture fitted by expectation-maximisation under differential privacy.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        How many components. At a small epsilon fewer may be told apart; the rest are copies then.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
+        As in scikit-learn. The simpler ones have fewer numbers to release, so less noise.
+    method : {"scale_free", "joint", "per_parameter"}, default "scale_free"
+        "scale_free" measures each component in its own coordinates and is the best there is. "joint" and
+        "per_parameter" are moment perturbation in the public ball, the latter as published by Park et al. (2017).
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget. delta should be well below 1 / number of rows.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
+        "private" a twentieth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
+        on them. They are never read from the data.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        Number of releases, fixed beforehand: there is no convergence test, as that would depend on rows.
+    init : "private", "public" or (n_components, n_features) array, default "private"
+        "private" grows the mixture by splitting; "public" starts from fixed points in the bounds; or your own means.
+        "joint" and "per_parameter" start from public points unless means are given.
+    prior : MixturePrior, optional
+        For maximum a posteriori estimates.
+    noise : {"GGG", "LLG"}, default "GGG"
+        Of "per_parameter": Gaussian noise, or Laplace noise on weights and means.
+    composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
+        Of "per_parameter": how the paper shares the budget out.
+    missing : {"error", "ignore"}, default "error"
+        What to do about NaN, null and infinite cells: refuse, before anything is spent, or leave such rows out. Left-out
+        rows are counted by nobody; the number of complete rows is treated as secret.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    weights_ : (n_components,) array
+        Heaviest first.
+    means_ : (n_components, n_features) array
+    covariances_ : array
+        In scikit-learn's shapes for each covariance_type.
+    precisions_cholesky_ : array
+        As in scikit-learn.
+    n_iter_ : int
+        How many releases were made.
+    privacy_ : Certificate
+        What was released, with how much noise, and what that guarantees.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where the rows' columns have names.
+
+    Notes
+    -----
+    Everything on a fitted model is private: it may be pickled, printed or published. There are no ``labels_``, no
+    training score and no ``fit_predict``, because those are functions of rows that no noise protects. ``predict`` and
+    ``score`` work on the rows you give them, and what they return is as sensitive as those rows are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
+    >>> model = tacit.GaussianMixture(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> model.weights_.round(1)
+    array([0.6, 0.4])
+    >>> model.means_.round(1) + 0.0
+    array([[ 2.,  1.],
+           [-2.,  0.]])
+    >>> model.privacy_.epsilon() <= 1.0
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "full",
+        method: str = "scale_free",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        init: Any = "private",
+        prior: MixturePrior | None = None,
+        noise: str = "GGG",
+        composition: str = "zcdp",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.init = init
+        self.prior = prior
+        self.noise = noise
+        self.composition = composition
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> GaussianMixture:
+        """Fit the mixture to the rows of `X`, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : ignored
+        """
+        budget = self._check_parameters()
+        domain, rows = self._open(X)
+        self._check_rows(rows)
+        n_rows = rows.n_rows if self.neighbors == "replace_one" and self.missing == "error" else None
+        model = self._model(domain, n_rows)
+        plan = self._plan(model, domain, budget)
+        curator = Curator(
+            rows,
+            plan,
+            ledger=self.ledger,
+            random_state=self.random_state,
+            purpose=f"{type(self).__name__}({self.n_components}, method={self.method!r})",
+        )
+        if domain.schema is None and isinstance(self.bounds, str):
+            domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+            curator.pass_rows_through(domain.standardise)
+        with progress(self.verbose, f"Fitting {self.n_components} component(s)") as watch:
+            mixture = model.finish(run(model, curator, watch))
+        self._domain = domain
+        self._publish(mixture)
+        self.n_iter_ = len(model.rounds)
+        found = ", found privately" if isinstance(self.bounds, str) else ""
+        self.privacy_ = curator.certificate(budget, rows=n_rows, bounds=str(domain) + found, notes=self._notes())
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the likeliest component of each row."""
+        return self._log_joint(X).argmax(axis=0)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each component, for each row."""
+        joint = self._log_joint(X)
+        return np.exp(joint - logsumexp(joint, axis=0)).T
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density at each row, in the units of the rows."""
+        return np.asarray(logsumexp(self._log_joint(X), axis=0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows of `X`."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array | pa.Table, np.ndarray]:
+        """Draw synthetic rows, at no further cost to privacy.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, numpy Generator or None
+            Of the synthetic rows alone.
+
+        Returns
+        -------
+        X : array, or a pyarrow Table with the schema's columns if the bounds are a schema
+            Rows inside the bounds.
+        y : array
+            The component each was drawn from.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
+            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+        rng = np.random.default_rng(random_state)
+        labels = np.sort(rng.choice(self.n_components, size=n_samples, p=self.weights_))
+        factors = np.linalg.cholesky(self._mixture.covariances)
+        z = self._mixture.means[labels] + np.einsum(
+            "nij,nj->ni", factors[labels], rng.normal(size=(n_samples, self._domain.columns))
+        )
+        inside = self._domain.standardise(self._domain.restore(z))
+        return self._domain.table(inside), labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        return tags
+
+    def _check_parameters(self) -> Budget:
+        if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
+            raise ValueError(f"n_components must be a whole number, at least 1, and it is {self.n_components!r}.")
+        for name, choices in (
+            ("method", _METHODS),
+            ("covariance_type", _COVARIANCE_TYPES),
+            ("noise", ("GGG", "LLG")),
+            ("composition", compositions.COMPOSITIONS),
+            ("missing", ("error", "ignore")),
+        ):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(choices)}, and it is {getattr(self, name)!r}.")
+        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
+            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
+        if isinstance(self.init, str) and self.init not in ("private", "public"):
+            raise ValueError(f'init must be "private", "public" or an array of means, and it is {self.init!r}.')
+        if isinstance(self.bounds, str) and self.bounds != "private":
+            raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {self.bounds!r}.')
+        if self.prior is not None and not isinstance(self.prior, MixturePrior):
+            raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {self.prior!r}.")
+        if self.ledger is not None and not isinstance(self.ledger, Account):
+            raise ValueError(
+                'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it is '
+                f"{self.ledger!r}."
+            )
+        check_relation(self.neighbors)
+        budget = Budget(self.epsilon, self.delta)
+        if budget.delta == 0:
+            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
+        return budget
+
+    def _open(self, X: Any) -> tuple[Domain, Source]:
+        """Return the domain and the rows in standard coordinates (in their own, while the bounds are unknown)."""
+        if isinstance(self.bounds, Schema):
+            domain = Domain.from_schema(self.bounds)
+            self.n_features_in_ = domain.columns
+            return domain, domain.rows(X)
+        source = as_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            validate_data(self, X, reset=True, skip_check_array=True)
+        else:
+            self.n_features_in_ = len(source.columns)
+            self.feature_names_in_ = np.array(source.columns, dtype=object)
+        if isinstance(self.bounds, str):
+            unit = Domain.from_bounds((-1.0, 1.0), self.n_features_in_, source.columns)
+            return unit, numeric(source)
+        domain = Domain.from_bounds(self.bounds, self.n_features_in_, source.columns)
+        return domain, domain.rows(source)
+
+    def _check_rows(self, rows: Source) -> None:
+        """Refuse what cannot be fitted, before anything is charged. This pass also finds cells that cannot be read."""
+        missing = has_missing(rows)
+        if missing and self.missing == "error":
+            raise ValueError(
+                "Input X contains NaN, infinity or missing cells. Fill them in, drop those rows, or pass "
+                'missing="ignore" to leave them out.'
+            )
+        if self.neighbors != "replace_one":
+            return  # the number of rows is secret
+        if rows.n_rows < self.n_components:
+            raise ValueError(
+                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and n_components={self.n_components}; fit at "
+                "most as many components as there are rows."
+            )
+        if self.delta >= 1 / rows.n_rows:
+            warnings.warn(
+                f"delta={self.delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
+                "publishing somebody's row outright. Use a much smaller one.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | Joint | PerParameter:
+        columns, means = domain.columns, self._starting_means(domain)
+        if self.method == "scale_free":
+            return ScaleFree(
+                self.n_components, columns, self.covariance_type, self.neighbors, n_rows, self.n_iter, means, self.prior
+            )
+        if self.method == "joint":
+            return Joint(self.n_components, columns, self.covariance_type, n_rows, self.n_iter, means, self.prior)
+        model = PerParameter(
+            self.n_components, columns, self.covariance_type, n_rows, self.n_iter, means, self.prior, noise=self.noise
+        )
+        model.multipliers = compositions.noise_multipliers(
+            self.composition, self.noise, Budget(self.epsilon, self.delta), self.n_components, model.iterations
+        )
+        return model
+
+    def _starting_means(self, domain: Domain) -> Array | None:
+        if isinstance(self.init, str):
+            return public_means(self.n_components, domain.columns) if self.init == "public" else None
+        means = np.asarray(self.init, dtype=np.float64)
+        if means.shape != (self.n_components, domain.columns) or not np.isfinite(means).all():
+            raise ValueError(
+                f"init must be {self.n_components} finite means of {domain.columns} column(s), and it has shape "
+                f"{means.shape}."
+            )
+        return domain.standardise(means)
+
+    def _plan(self, model: ScaleFree | Joint | PerParameter, domain: Domain, budget: Budget) -> Plan:
+        steps = model.steps()
+        if isinstance(self.bounds, str):
+            steps.insert(0, bounds_step(steps, domain.columns))
+        if isinstance(model, PerParameter) and not isinstance(self.bounds, str):
+            stated = uncalibrated(steps, budget, self.neighbors)
+            if stated.delta(budget.epsilon) <= budget.delta:
+                return stated
+        return planned(steps, budget, self.neighbors)
+
+    def _notes(self) -> list[str]:
+        notes = [f"Gaussian mixture of {self.n_components} component(s), method {self.method}."]
+        if self.method == "per_parameter":
+            notes.append(f"Noise {self.noise} by {self.composition} composition, as published.")
+        if self.missing == "ignore":
+            notes.append("Rows with missing cells were left out; how many is not told.")
+        return notes
+
+    def _publish(self, mixture: Mixture) -> None:
+        """Set the public attributes, in the units of the rows."""
+        scale = self._domain.scale
+        self._mixture = mixture
+        self._components = mixture.components()
+        self.weights_ = mixture.weights
+        self.means_ = self._domain.restore(mixture.means)
+        covariances = mixture.covariances * np.outer(scale, scale)
+        upper = np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
+        diagonal = np.einsum("kii->ki", covariances)
+        self.covariances_, self.precisions_cholesky_ = {
+            "full": (covariances, upper),
+            "tied": (covariances[0], upper[0]),
+            "diag": (diagonal, 1 / np.sqrt(diagonal)),
+            "spherical": (diagonal.mean(axis=1), 1 / np.sqrt(diagonal.mean(axis=1))),
+        }[self.covariance_type]
+
+    def _log_joint(self, X: Any) -> Array:
+        """Return log(weight_k density_k) in the units of the rows, (K, rows)."""
+        check_is_fitted(self)
+        if self._domain.schema is None and (hasattr(X, "shape") or isinstance(X, (list, tuple))):
+            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
+        # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
+        source = self._domain.rows(X) if self._domain.schema is not None else numeric(as_source(X)).map(self._unclipped)
+        joints = []
+        for z in source.blocks():
+            if not np.isfinite(z).all():
+                raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
+            y = self._components.whiten(z)
+            joints.append(self._components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
+        constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
+        return np.concatenate(joints, axis=1) + constant
+
+    def _unclipped(self, block: Array) -> Array:
+        return (block - self._domain.centre) / self._domain.scale

@@ -1,0 +1,28 @@
+"""A progress bar for fits that are watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tacit.latent.engine import Watch
+
+
+@contextmanager
+def progress(shown: bool, what: str) -> Iterator[Watch]:
+    """Yield a function ``watch(done, total)``; it moves a bar on the terminal if `shown`.
+
+    Examples
+    --------
+    >>> with progress(False, "Fitting") as watch:
+    ...     watch(1, 10)
+    """
+    if not shown:
+        yield lambda done, total: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,249 @@
+"""The books of one data set: what was charged, the chain that protects it, what it adds up to and what is left.
+
+Pure: nothing here reads or writes a file or a server; ``ledger`` does, through ``ledger_store``.
+
+Invariants
+----------
+- Charges are composed by the accountant, as one plan of all steps ever charged; epsilons are never added up.
+- A charge is admitted only if the composed plan, as computed, is within the budget: no tolerance, no rounding in favour
+  of the one who asks.
+- Each receipt's hash covers the receipt and the hash before it, the first hash covers the budget, and the books name
+  the last one. So a changed, lost, added or exchanged charge breaks the chain, and so does a changed budget. (The chain
+  finds accidents and clumsy hands. Whoever may write the database can also forge a whole new chain, or put an old copy
+  back; a receipt kept elsewhere shows both.)
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from math import fsum, log
+
+from scipy.optimize import brentq
+
+from .budget import Budget, Relation
+from .errors import BudgetExceeded, LedgerError, PlanError
+from .plan import Plan
+from .steps import Gaussian, Laplace, Selection, Step
+
+__all__ = ["Balance", "Books", "Receipt"]
+
+_LEAST_SHARE = 1e-10  # of the budget's squared mu; less than this counts as nothing left
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A charge, as it was recorded. Kept elsewhere, it shows whether the ledger was replaced by an old copy.
+
+    Parameters
+    ----------
+    dataset : str
+        What was charged.
+    id : int
+        1 for the first charge of a data set, 2 for the second, and so on.
+    time : str
+        When, in ISO 8601 and UTC.
+    purpose : str
+        What for, in the words of the one who charged.
+    plan_json : str
+        The plan, as stored; ``plan`` is the object.
+    epsilon : float
+        What the plan costs by itself at the data set's delta. Not to be added up: plans compose for less.
+    hash : str
+        SHA-256 of all the above and of the hash before it.
+    """
+
+    dataset: str
+    id: int
+    time: str
+    purpose: str
+    plan_json: str = field(repr=False)
+    epsilon: float
+    hash: str
+
+    @property
+    def plan(self) -> Plan:
+        """What was charged."""
+        return _read_plan(self.plan_json)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """An amount of privacy, like a ``Budget``, except that ``epsilon`` may be 0."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Books:
+    """All that is recorded about one data set.
+
+    Parameters
+    ----------
+    dataset : str
+        Its name.
+    budget : Budget
+        All that may ever be spent on it.
+    neighbors : {"replace_one", "add_remove"}
+        The relation under which the budget is meant.
+    opened : str
+        When the books were opened, in ISO 8601 and UTC.
+    head : str
+        The hash of the last receipt, or of the opening.
+    receipts : tuple of Receipt
+        The charges, in order.
+
+    Examples
+    --------
+    >>> books = Books.open("patients", Budget(1.0, 1e-6), "replace_one")
+    >>> receipt = books.admit(Plan((Gaussian("mean", 10.0),)), "a first look")
+    >>> books = replace(books, head=receipt.hash, receipts=(receipt,))
+    >>> books.verify()
+    >>> round(books.spent().epsilon, 3), round(books.remaining().epsilon, 3)
+    (0.398, 0.895)
+    """
+
+    dataset: str
+    budget: Budget
+    neighbors: Relation
+    opened: str
+    head: str
+    receipts: tuple[Receipt, ...]
+
+    @classmethod
+    def open(cls, dataset: str, budget: Budget, neighbors: Relation) -> "Books":
+        """Return new books, with nothing charged."""
+        books = cls(dataset, budget, neighbors, _now(), "", ())
+        return replace(books, head=books._first_link())
+
+    def admit(self, plan: Plan, purpose: str) -> Receipt:
+        """Return the receipt of charging ``plan`` next, or raise if these books do not allow it."""
+        if plan.neighbors != self.neighbors:
+            raise PlanError(
+                f"The plan is for neighbors={plan.neighbors!r}, and the budget of data set {self.dataset!r} for "
+                f"{self.neighbors!r}; what is meant under one does not count under the other. "
+                f"Fit with neighbors={self.neighbors!r}."
+            )
+        # Asked for here because so much noise that delta underflows to zero would pass below.
+        if self.budget.delta == 0 and (plan.sampling_error or not all(map(_is_pure, plan.steps))):
+            raise PlanError(
+                f"The budget of data set {self.dataset!r} has delta=0, which no Gaussian noise and no sampling error "
+                "can meet; plan exactly sampled Laplace noise and selections only."
+            )
+        total = self.total(plan)
+        if not self._allows(total):
+            raise BudgetExceeded(
+                f"With this plan, data set {self.dataset!r} would be at epsilon {total.epsilon(self.budget.delta):.4g} "
+                f"for delta {self.budget.delta:g}, and its budget is epsilon {self.budget.epsilon:g}. Nothing was "
+                "charged. Ask the ledger what is remaining, and fit with a smaller epsilon."
+            )
+        text = json.dumps(plan.to_dict(), separators=(",", ":"), allow_nan=False)
+        receipt = Receipt(self.dataset, len(self.receipts) + 1, _now(), purpose, text, self._epsilon(plan), "")
+        return replace(receipt, hash=_link(self.head, receipt))
+
+    def total(self, *more: Plan) -> Plan:
+        """Return all charges, and ``more``, as one plan in which equal releases are one step."""
+        plans = [*(receipt.plan for receipt in self.receipts), *more]
+        counts: Counter[Step] = Counter()
+        for plan in plans:
+            for step in plan.steps:
+                counts[replace(step, name="any", count=1, size=1)] += step.count
+        steps = tuple(replace(step, count=count) for step, count in counts.items())
+        return Plan(steps, self.neighbors, min(1.0, fsum(plan.sampling_error for plan in plans)))
+
+    def spent(self) -> Balance:
+        """Return the epsilon, at the budget's delta, of everything that was charged."""
+        return Balance(self._epsilon(self.total()), self.budget.delta)
+
+    def remaining(self) -> Balance:
+        """Return the epsilon, at the budget's delta, of the largest single release that may still be charged.
+
+        That release is Gaussian, or Laplace where delta is 0. A plan of Gaussian steps calibrated to this balance is
+        admitted, and one calibrated to noticeably more is not. Usually it is more than the budget minus ``spent``,
+        because plans compose for less than the sum of their epsilons.
+        """
+        epsilon, delta = self.budget.epsilon, self.budget.delta
+        total = self.total()
+        if not total.steps and not total.sampling_error:
+            return Balance(epsilon, delta)
+        if delta == 0:
+            left = epsilon - total.epsilon(0.0)
+            return Balance(left * (1 - 1e-12) if left > 1e-12 * epsilon else 0.0, 0.0)
+        whole = Plan((Gaussian("what is left", 1.0),), self.neighbors).calibrate(self.budget)
+
+        def release(share: float) -> Plan:
+            return whole.scaled(share**-0.5)
+
+        def excess(share: float) -> float:
+            return log(max((total + release(share)).delta(epsilon), 1e-320) / delta)
+
+        if not self._allows(total + release(_LEAST_SHARE)):
+            return Balance(0.0, delta)
+        if excess(1.0) <= 0:
+            return Balance(epsilon, delta)
+        # In steps of this size the root is left towards less; it costs a mixed plan up to a second to ask.
+        tolerance = 1e-9 if all(isinstance(step, Gaussian) for step in total.steps) else 1e-4
+        share = float(brentq(excess, _LEAST_SHARE, 1.0, xtol=1e-300, rtol=tolerance)) * (1 - tolerance)
+        while not self._allows(total + release(share)):
+            share *= 1 - tolerance
+        return Balance(release(share).epsilon(delta), delta)
+
+    def verify(self) -> None:
+        """Raise a ``LedgerError`` unless the chain of hashes is whole and every plan can be read."""
+        previous = self._first_link()
+        for number, receipt in enumerate(self.receipts, start=1):
+            if receipt.id != number:
+                raise self._damaged(f"charge {number} is missing or not in its place")
+            if receipt.hash != _link(previous, receipt):
+                raise self._damaged(f"charge {number} was changed after it was recorded, or one before it was removed")
+            try:
+                _read_plan(receipt.plan_json)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise self._damaged(f"the plan of charge {number} cannot be read: {error}") from error
+            previous = receipt.hash
+        if self.head != previous:
+            raise self._damaged("its last charge was removed, or its budget was changed")
+
+    def _allows(self, total: Plan) -> bool:
+        return total.delta(self.budget.epsilon) <= self.budget.delta
+
+    def _epsilon(self, plan: Plan) -> float:
+        """Return the epsilon of ``plan`` at the budget's delta, never more than the budget that it is known to meet."""
+        epsilon = plan.epsilon(self.budget.delta)
+        return min(epsilon, self.budget.epsilon) if self._allows(plan) else epsilon
+
+    def _first_link(self) -> str:
+        return _hash(self.dataset, self.budget.epsilon, self.budget.delta, self.neighbors, self.opened)
+
+    def _damaged(self, what: str) -> LedgerError:
+        return LedgerError(
+            f"The record of data set {self.dataset!r} is damaged: {what}. Nothing more can be charged to it. "
+            "Its history can still be read; restore the ledger from a copy that has every charge."
+        )
+
+
+def _is_pure(step: Step) -> bool:
+    return isinstance(step, (Laplace, Selection))
+
+
+def _link(previous: str, receipt: Receipt) -> str:
+    return _hash(
+        previous, receipt.dataset, receipt.id, receipt.time, receipt.purpose, receipt.plan_json, receipt.epsilon
+    )
+
+
+def _hash(*values: str | float) -> str:
+    # A database may hold anything by now, bytes included: their repr is no value that was ever hashed.
+    return sha256(json.dumps(values, default=repr).encode()).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _read_plan(text: str) -> Plan:
+    return Plan.from_dict(json.loads(text))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,158 @@
+"""Where rows can lie: public bounds, and the coordinates in which they are a unit box."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tacit.sources import Source, as_source, numeric
+from tacit.tables.columns import Numeric
+from tacit.tables.schema import Schema
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """Public bounds on rows, as an affine map to standard coordinates.
+
+    In standard coordinates a box has every column between -1 and 1; a ball has radius sqrt(d). Either way rows are no
+    longer than sqrt(d). Rows outside are brought to the nearest point inside: each column for itself in a box, along the
+    radius in a ball.
+
+    Parameters
+    ----------
+    centre, scale : (d,) arrays
+        A row is centre + scale * standard coordinates.
+    ball : bool
+        Whether the bounds are a ball.
+    schema : Schema, optional
+        Where the bounds come from a schema, which also encodes categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> box = Domain.from_bounds((0.0, [10.0, 100.0]), columns=2)
+    >>> box.standardise(np.array([[5.0, 150.0]]))
+    array([[0., 1.]])
+    >>> box.restore(np.array([[0.0, 1.0]]))
+    array([[  5., 100.]])
+    >>> print(box)
+    a box: column 1 from 0 to 10, column 2 from 0 to 100
+    """
+
+    centre: Array
+    scale: Array
+    ball: bool = False
+    schema: Schema | None = None
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_bounds(cls, bounds: Any, columns: int, names: tuple[str, ...] | None = None) -> Domain:
+        """Read what users pass as ``bounds``: a radius, or a pair (low, high) of numbers or of arrays."""
+        if bounds is None:
+            raise ValueError(
+                "bounds is missing. Say what is publicly known about the columns: a number r (every row is within r of "
+                "the origin), a pair (low, high) of numbers or of arrays with one number for each column, a "
+                'tacit.Schema, or "private" to spend part of the budget on finding a range. Bounds are never read from '
+                "the data, because that would reveal rows."
+            )
+        if isinstance(bounds, (int, float, np.number)) and not isinstance(bounds, bool):
+            radius = float(bounds)
+            if not 0 < radius < math.inf:
+                raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {bounds!r}.")
+            return cls(np.zeros(columns), np.full(columns, radius / math.sqrt(columns)), True, None, names)
+        low, high = _pair(bounds, columns)
+        return cls((low + high) / 2, (high - low) / 2, False, None, names)
+
+    @classmethod
+    def from_schema(cls, schema: Schema) -> Domain:
+        """Return the domain of a schema's encoded rows; numbers keep their own units, the rest has units of 1."""
+        centre, scale = np.zeros(schema.width), np.ones(schema.width)
+        for name, place in schema.slices.items():
+            column = schema.columns[name]
+            if isinstance(column, Numeric):
+                centre[place], scale[place] = column.middle, column.half_range
+        return cls(centre, scale, False, schema, schema.feature_names)
+
+    @property
+    def columns(self) -> int:
+        """How many columns rows have in standard coordinates."""
+        return len(self.centre)
+
+    @property
+    def log_jacobian(self) -> float:
+        """What to add to a log density in standard coordinates to have it in the units of the rows."""
+        return float(-np.log(self.scale).sum())
+
+    def rows(self, X: Any) -> Source:
+        """Return the rows of `X` in standard coordinates, missing cells as NaN."""
+        if self.schema is not None:
+            return self.schema.encode_source(X)
+        return numeric(as_source(X)).map(self.standardise, self.names)
+
+    def standardise(self, block: Array) -> Array:
+        """Return rows in standard coordinates, brought inside the bounds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = (block - self.centre) / self.scale
+            if not self.ball:
+                return np.clip(z, -1.0, 1.0, out=z)
+            # In two moves, as the length of a row of 1e200s overflows: into the box around the ball, then to the ball.
+            reach = math.sqrt(self.columns)
+            np.clip(z, -reach, reach, out=z)
+            lengths = np.sqrt(np.einsum("ij,ij->i", z, z))
+            z *= np.minimum(1.0, reach / np.maximum(lengths, reach))[:, None]
+            return z
+
+    def restore(self, z: Array) -> Array:
+        """Return rows in their own units, from standard coordinates."""
+        return self.centre + self.scale * z
+
+    def table(self, z: Array) -> Array | pa.Table:
+        """Return rows as they would be in a file: decoded by the schema if there is one."""
+        return self.restore(z) if self.schema is None else self.schema.decode(z)
+
+    def __str__(self) -> str:
+        if self.schema is not None:
+            return f"a schema of {len(self.schema.used)} columns"
+        if self.ball:
+            return f"a ball of radius {self.scale[0] * math.sqrt(self.columns):g} around the origin"
+        names = self.names or [f"column {j + 1}" for j in range(self.columns)]
+        low, high = self.restore(-np.ones(self.columns)), self.restore(np.ones(self.columns))
+        shown = [f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)]
+        more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
+        return f"a box: {', '.join(shown[:12])}{more}"
+
+
+def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise ValueError(
+            f'bounds must be a number, a pair (low, high), a tacit.Schema or "private", and it is {bounds!r}.'
+        )
+    sides = []
+    for side, value in zip(("low", "high"), bounds):
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"The {side} end of bounds must be a number or one number for each column.") from None
+        if array.ndim > 1 or array.size not in (1, columns):
+            raise ValueError(
+                f"The {side} end of bounds has shape {array.shape}; it must be one number, or one for each of the "
+                f"{columns} column(s)."
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"The {side} end of bounds must be finite.")
+        sides.append(np.broadcast_to(array.ravel(), (columns,)) if array.size == 1 else array)
+    low, high = sides
+    if not (low < high).all():
+        wrong = int(np.flatnonzero(~(low < high))[0])
+        raise ValueError(
+            f"bounds are reversed or empty: low {low[wrong]:g} is not below high {high[wrong]:g} in column {wrong + 1}. "
+            "Pass (low, high)."
+        )
+    return low, high
