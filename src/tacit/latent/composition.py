@@ -41,10 +41,10 @@ def noise_multipliers(
     >>> budget = Budget(1.0, 1e-4)
     >>> for composition in COMPOSITIONS:
     ...     print(composition, round(noise_multipliers(composition, "GGG", budget, 3, 10)["means"], 1))
-    linear 413.9
-    advanced 208.5
-    zcdp 35.9
-    moments 38.7
+    linear 366.2
+    advanced 209.4
+    zcdp 36.9
+    moments 36.9
     """
     laplace = iterations * (components + 1) if noise == "LLG" else 0
     gaussian = iterations * components if noise == "LLG" else iterations * (2 * components + 1)

@@ -7,15 +7,18 @@ into epsilons and deltas.
 from .budget import Budget, Relation, check_relation
 from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
+from .ledger import Account, Ledger
 from .plan import Plan
 from .steps import Gaussian, Laplace, SampledGaussian, Selection, Step
 
 __all__ = [
+    "Account",
     "Budget",
     "BudgetExceeded",
     "Certificate",
     "Gaussian",
     "Laplace",
+    "Ledger",
     "LedgerError",
     "Plan",
     "PlanError",

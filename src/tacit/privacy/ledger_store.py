@@ -47,7 +47,9 @@ _FAILED = "The ledger at {} failed: {}. If this was a charge, release nothing; h
 
 # Strict, so that nothing of a password that should have been percent-encoded is taken for a host, a port or a name.
 _HOST = r"(?:\[[^\]@/?]*\]|[^\[\]:@/?,]*)(?::\d*)?"
-_POSTGRES_URL = re.compile(rf"(postgres(?:ql)?://)(?:([^:@/]*)(?::[^@/]*)?(@))?({_HOST}(?:,{_HOST})*(?:/[^@?]*)?)(?:\?.*)?")
+_POSTGRES_URL = re.compile(
+    rf"(postgres(?:ql)?://)(?:([^:@/]*)(?::[^@/]*)?(@))?({_HOST}(?:,{_HOST})*(?:/[^@?]*)?)(?:\?.*)?"
+)
 
 
 class Store(Protocol):
@@ -76,9 +78,9 @@ def canonical_url(url: str | os.PathLike[str]) -> str:
         shown_url(text)
         return text
     path = text.removeprefix("sqlite:///") if isinstance(text, str) else ""
-    if not path or path == ":memory:" or "\0" in path or (isinstance(url, str) and "://" in path):
-        # what follows a scheme may hold a password
-        shown = f"{path.partition('://')[0]}://..." if "://" in path else text
+    scheme, is_url, _ = path.partition("://")
+    if path in ("", ":memory:") or "\0" in path or is_url:
+        shown = f"{scheme}://..." if is_url else text  # what follows a scheme may hold a password
         raise LedgerError(
             f"{shown!r} is neither a file's name, nor sqlite:///file, nor postgresql://user@host/database; "
             "a ledger is kept in one of these."
@@ -151,7 +153,7 @@ class _SQLite:
                 connection.execute("PRAGMA fullfsync=1")
                 yield connection  # closing undoes what was not committed
         except sqlite3.Error as error:
-            raise self._sentence(error) from error
+            raise self._sentence(error, creating=mode == "rwc") from error
 
     def _is_ledger(self, connection: sqlite3.Connection) -> bool:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -171,7 +173,7 @@ class _SQLite:
                     raise
             time.sleep(0.01)
 
-    def _sentence(self, error: sqlite3.Error) -> LedgerError:
+    def _sentence(self, error: sqlite3.Error, creating: bool) -> LedgerError:
         place, code = repr(str(self.path)), _code(error)
         if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return LedgerError(_STAYED_LOCKED.format(place))
@@ -179,10 +181,9 @@ class _SQLite:
             try:
                 if stat.S_ISDIR(os.stat(self.path).st_mode):
                     return LedgerError(f"{place} is a folder; name a file in it.")
-            except (FileNotFoundError, NotADirectoryError):
-                return _missing(str(self.path))
-            except OSError:
-                pass  # it cannot even be looked at
+            except OSError as reason:
+                if not creating and not isinstance(reason, PermissionError):
+                    return _missing(str(self.path))
             return LedgerError(
                 f"The ledger at {place} cannot be opened for writing. Nothing was charged. Give this account the right "
                 "to write the file and its folder."

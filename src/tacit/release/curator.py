@@ -77,7 +77,7 @@ def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replac
     --------
     >>> from tacit.privacy import Budget, Gaussian
     >>> plan = planned([Gaussian("moments", 1.0, count=10, size=66)], Budget(1.0, 1e-6))
-    >>> round(plan.steps[0].noise_multiplier, 2), plan.epsilon(1e-6) <= 1.0
+    >>> round(plan.steps[0].noise_multiplier, 2), plan.delta(1.0) <= 1e-6
     (13.36, True)
     """
     return uncalibrated(steps, budget, neighbors).calibrate(budget)
