@@ -65,8 +65,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
         Of "per_parameter": how the paper shares the budget out.
     missing : {"error", "ignore"}, default "error"
-        What to do about NaN, null and infinite cells: refuse, before anything is spent, or leave such rows out. Left-out
-        rows are counted by nobody; the number of complete rows is treated as secret.
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out. How many
+        are left out is not told: the number of complete rows is treated as secret. Infinite cells are refused as well,
+        or else brought to the bounds, as all numbers beyond them are.
     ledger : Account, optional
         What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
     random_state : int, optional
@@ -159,20 +160,21 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         y : ignored
         """
         budget = self._check_parameters()
-        domain, rows = self._open(X)
-        self._check_rows(rows)
-        n_rows = rows.n_rows if self.neighbors == "replace_one" and self.missing == "error" else None
+        domain, source = self._open(X)
+        self._check_rows(source)
+        n_rows = source.n_rows if self.neighbors == "replace_one" and self.missing == "error" else None
         model = self._model(domain, n_rows)
         plan = self._plan(model, domain, budget)
         curator = Curator(
-            rows,
+            source,
             plan,
             ledger=self.ledger,
             random_state=self.random_state,
             purpose=f"{type(self).__name__}({self.n_components}, method={self.method!r})",
         )
-        if domain.schema is None and isinstance(self.bounds, str):
+        if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+        if domain.schema is None:
             curator.pass_rows_through(domain.standardise)
         with progress(self.verbose, f"Fitting {self.n_components} component(s)") as watch:
             mixture = model.finish(run(model, curator, watch))
@@ -265,22 +267,19 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         return budget
 
     def _open(self, X: Any) -> tuple[Domain, Source]:
-        """Return the domain and the rows in standard coordinates (in their own, while the bounds are unknown)."""
+        """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
         if isinstance(self.bounds, Schema):
             domain = Domain.from_schema(self.bounds)
             self.n_features_in_ = domain.columns
-            return domain, domain.rows(X)
+            return domain, self.bounds.encode_source(X)
         source = as_source(X)
         if hasattr(X, "shape") or isinstance(X, (list, tuple)):
             validate_data(self, X, reset=True, skip_check_array=True)
         else:
             self.n_features_in_ = len(source.columns)
             self.feature_names_in_ = np.array(source.columns, dtype=object)
-        if isinstance(self.bounds, str):
-            unit = Domain.from_bounds((-1.0, 1.0), self.n_features_in_, source.columns)
-            return unit, numeric(source)
-        domain = Domain.from_bounds(self.bounds, self.n_features_in_, source.columns)
-        return domain, domain.rows(source)
+        bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
+        return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
 
     def _check_rows(self, rows: Source) -> None:
         """Refuse what cannot be fitted, before anything is charged. This pass also finds cells that cannot be read."""
@@ -372,16 +371,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         if self._domain.schema is None and (hasattr(X, "shape") or isinstance(X, (list, tuple))):
             X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
-        # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-        source = self._domain.rows(X) if self._domain.schema is not None else numeric(as_source(X)).map(self._unclipped)
+        domain, components = self._domain, self._components
+        source = numeric(as_source(X)) if domain.schema is None else domain.schema.encode_source(X)
         joints = []
-        for z in source.blocks():
-            if not np.isfinite(z).all():
+        for block in source.blocks():
+            if not np.isfinite(block).all():
                 raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
-            y = self._components.whiten(z)
-            joints.append(self._components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
-        constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
+            # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
+            y = components.whiten(block if domain.schema else (block - domain.centre) / domain.scale)
+            joints.append(components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
+        constant = domain.log_jacobian - 0.5 * domain.columns * math.log(2 * math.pi)
         return np.concatenate(joints, axis=1) + constant
-
-    def _unclipped(self, block: Array) -> Array:
-        return (block - self._domain.centre) / self._domain.scale

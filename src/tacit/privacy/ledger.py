@@ -62,7 +62,7 @@ class Ledger:
     ...     patients = ledger.create("patients", Budget(2.0, 1e-6))
     ...     receipt = patients.charge(plan, "a first look")
     ...     print(ledger.datasets(), receipt.id, round(receipt.epsilon, 3), round(patients.remaining().epsilon, 3))
-    ['patients'] 1 0.5 1.922
+    ['patients'] 1 0.5 1.915
     """
 
     url: str

@@ -103,7 +103,7 @@ class Books:
     >>> books = replace(books, head=receipt.hash, receipts=(receipt,))
     >>> books.verify()
     >>> round(books.spent().epsilon, 3), round(books.remaining().epsilon, 3)
-    (0.398, 0.895)
+    (0.397, 0.9)
     """
 
     dataset: str

@@ -152,7 +152,7 @@ class _SQLite:
                 connection.execute("PRAGMA synchronous=EXTRA")
                 connection.execute("PRAGMA fullfsync=1")
                 yield connection  # closing undoes what was not committed
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a damaged schema
             raise self._sentence(error, creating=mode == "rwc") from error
 
     def _is_ledger(self, connection: sqlite3.Connection) -> bool:
@@ -173,7 +173,7 @@ class _SQLite:
                     raise
             time.sleep(0.01)
 
-    def _sentence(self, error: sqlite3.Error, creating: bool) -> LedgerError:
+    def _sentence(self, error: Exception, creating: bool) -> LedgerError:
         place, code = repr(str(self.path)), _code(error)
         if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return LedgerError(_STAYED_LOCKED.format(place))
@@ -204,10 +204,9 @@ class _Postgres:
 
     def create(self) -> None:
         with self._connected(writing=True) as execute:
-            if self._is_ledger(execute):
-                return
+            # One at a time. Looking for tables before the lock would be remembered, and wrong, after it.
             execute("SELECT pg_advisory_xact_lock(?)", self._CREATION_LOCK)
-            if not self._is_ledger(execute):  # no one else was quicker
+            if not self._is_ledger(execute):
                 for statement in _TABLES:
                     execute(statement)
 

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources import Source, as_source, numeric
 from tacit.tables.columns import Numeric
 from tacit.tables.schema import Schema
 
@@ -89,12 +88,6 @@ class Domain:
     def log_jacobian(self) -> float:
         """What to add to a log density in standard coordinates to have it in the units of the rows."""
         return float(-np.log(self.scale).sum())
-
-    def rows(self, X: Any) -> Source:
-        """Return the rows of `X` in standard coordinates, missing cells as NaN."""
-        if self.schema is not None:
-            return self.schema.encode_source(X)
-        return numeric(as_source(X)).map(self.standardise, self.names)
 
     def standardise(self, block: Array) -> Array:
         """Return rows in standard coordinates, brought inside the bounds."""
