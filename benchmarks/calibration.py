@@ -56,9 +56,12 @@ def event(steps: tuple[Step, ...], noise: float) -> dp_accounting.DpEvent:
     return dp_accounting.ComposedDpEvent(events)
 
 
-def theirs(make: Callable[[], dp_accounting.PrivacyAccountant], steps: tuple[Step, ...]) -> float:
-    """Return dp-accounting's calibrated noise multiplier, to the tolerance it uses by default."""
-    bracket = dp_accounting.LowerEndpointAndGuess(0.1, 4.0)
+def theirs(make: Callable[[], dp_accounting.PrivacyAccountant], steps: tuple[Step, ...], near: float) -> float:
+    """Return dp-accounting's calibrated noise multiplier, to the tolerance it uses by default.
+
+    Its search starts from half and twice our answer, which spares it most of the work: far from the answer it is slow.
+    """
+    bracket = dp_accounting.ExplicitBracketInterval(near / 2, near * 2)
     return float(
         dp_accounting.calibrate_dp_mechanism(
             make, lambda noise: event(steps, noise), BUDGET.epsilon, BUDGET.delta, bracket_interval=bracket
@@ -95,10 +98,12 @@ def main() -> None:
         rows.append({"plan": name, "accountant": "tacit", "noise": noise, "seconds": seconds})
         print(f"{name:24}{'tacit':>12}{noise:10.4f}{'':10}{seconds:11.5f}")
         for peer, make in PEERS.items():
-            found, spent = timed(lambda make=make, steps=steps: theirs(make, steps), 1 if quick else 2)
+            found, spent = timed(
+                lambda make=make, steps=steps, near=noise: theirs(make, steps, near), 1 if quick else 2
+            )
             ratios = {"noise_ratio": found / noise, "time_ratio": spent / seconds}
             rows.append({"plan": name, "accountant": peer, "noise": found, "seconds": spent, **ratios})
-            print(f"{'':24}{peer:>12}{found:10.4f}{found / noise:9.4f}x{spent:11.5f}{spent / seconds:10,.0f}x")
+            print(f"{'':24}{peer:>12}{found:10.4f}{found / noise:9.4f}x{spent:11.5f}{spent / seconds:10,.1f}x")
     results = Path(__file__).parent / "results" / "calibration.json"
     results.parent.mkdir(exist_ok=True)
     machine = {"processor": platform.machine(), "python": platform.python_version()}

@@ -64,7 +64,7 @@ def audit_estimator(
     >>> X_neighbor = X.copy()
     >>> X[0], X_neighbor[0] = [1.0, 0.0], [-1.0, 0.0]
     >>> model = tacit.GaussianMixture(1, epsilon=2.0, delta=1e-3, bounds=1.0)
-    >>> audit = audit_estimator(model, X, X_neighbor, trials=60, random_state=0)
+    >>> audit = audit_estimator(model, X, X_neighbor, trials=40, random_state=0)
     >>> audit.refutes()
     False
     """

@@ -80,7 +80,7 @@ class MixedProfile:
     --------
     >>> both = MixedProfile((Release("laplace", 2.0, 1.0, 1), Release("selection", 2.0, 1.0, 1)), "add_remove")
     >>> both.epsilon(0.0), round(both.epsilon(1e-3), 3)
-    (1.0, 0.944)
+    (1.0, 0.943)
     """
 
     def __init__(self, releases: tuple[Release, ...], neighbors: Relation, resolution: float = 1.0) -> None:

@@ -17,7 +17,8 @@ when the budget is full: it is a privacy filter. If all plans on a data set are 
 stands: the composed guarantee is that of plans fixed in advance, however later ones are chosen (Smith and Thakurta,
 "Fully Adaptive Composition for Gaussian Differential Privacy", 2022). If other steps are mixed in, the composed bound
 presumes plans whose noise and number were fixed independently of earlier outputs; no equally tight filter is known for
-them. At delta = 0 epsilons add up, and that is valid for adaptive choices too.
+them. At delta = 0 epsilons add up, and that is valid for adaptive choices too (Rogers, Roth, Ullman and Vadhan,
+"Privacy Odometers and Filters", 2016).
 """
 
 import os

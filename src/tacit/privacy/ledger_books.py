@@ -30,6 +30,9 @@ from .steps import Gaussian, Laplace, Selection, Step
 
 __all__ = ["Balance", "Books", "Receipt"]
 
+# A damaged database may hold anything, bytes included: their repr is no value that was ever hashed.
+_encode = json.JSONEncoder(default=repr).encode
+
 _LEAST_SHARE = 1e-10  # of the budget's squared mu; less than this counts as nothing left
 
 
@@ -150,8 +153,8 @@ class Books:
         counts: Counter[Step] = Counter()
         for plan in plans:
             for step in plan.steps:
-                counts[replace(step, name="any", count=1, size=1)] += step.count
-        steps = tuple(replace(step, count=count) for step, count in counts.items())
+                counts[_single(step)] += step.count
+        steps = tuple(replace(step, count=count) if count > 1 else step for step, count in counts.items())
         return Plan(steps, self.neighbors, min(1.0, fsum(plan.sampling_error for plan in plans)))
 
     def spent(self) -> Balance:
@@ -229,6 +232,12 @@ def _is_pure(step: Step) -> bool:
     return isinstance(step, (Laplace, Selection))
 
 
+@lru_cache(maxsize=4096)
+def _single(step: Step) -> Step:
+    """Return what the accountant wants to know of one release of ``step``."""
+    return replace(step, name="any", count=1, size=1)
+
+
 def _link(previous: str, receipt: Receipt) -> str:
     return _hash(
         previous, receipt.dataset, receipt.id, receipt.time, receipt.purpose, receipt.plan_json, receipt.epsilon
@@ -236,8 +245,7 @@ def _link(previous: str, receipt: Receipt) -> str:
 
 
 def _hash(*values: str | float) -> str:
-    # A database may hold anything by now, bytes included: their repr is no value that was ever hashed.
-    return sha256(json.dumps(values, default=repr).encode()).hexdigest()
+    return sha256(_encode(values).encode()).hexdigest()
 
 
 @lru_cache(maxsize=4096)

@@ -23,8 +23,7 @@ from .errors import LedgerError
 
 __all__ = ["VERSION", "Execute", "Store", "canonical_url", "open_store", "shown_url"]
 
-VERSION = 1
-"""The format of the tables."""
+VERSION = 1  # the format of the tables
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """``execute(statement, *values)`` returns all rows; ``?`` stands for a value."""
@@ -113,7 +112,7 @@ class _SQLite:
     row_lock: ClassVar[str] = ""  # BEGIN IMMEDIATE locks out all other writers
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.place = path, repr(str(path))
 
     def create(self) -> None:
         if not os.path.isdir(self.path.parent):
@@ -139,8 +138,8 @@ class _SQLite:
 
             execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             if not self._is_ledger(connection):
-                raise _missing(str(self.path))
-            _check_version(execute("SELECT version FROM tacit_ledger"), str(self.path))
+                raise _missing(self.place)
+            _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
             yield execute
             execute("COMMIT")
 
@@ -158,7 +157,7 @@ class _SQLite:
     def _is_ledger(self, connection: sqlite3.Connection) -> bool:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if tables and "tacit_ledger" not in tables:
-            raise LedgerError(f"{str(self.path)!r} is a database, but not a ledger; choose another file.")
+            raise LedgerError(f"{self.place} is a database, but not a ledger; choose another file.")
         return bool(tables)
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
@@ -174,7 +173,7 @@ class _SQLite:
             time.sleep(0.01)
 
     def _sentence(self, error: Exception, creating: bool) -> LedgerError:
-        place, code = repr(str(self.path)), _code(error)
+        place, code = self.place, _code(error)
         if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return LedgerError(_STAYED_LOCKED.format(place))
         if code.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")):
@@ -183,7 +182,7 @@ class _SQLite:
                     return LedgerError(f"{place} is a folder; name a file in it.")
             except OSError as reason:
                 if not creating and not isinstance(reason, PermissionError):
-                    return _missing(str(self.path))
+                    return _missing(place)
             return LedgerError(
                 f"The ledger at {place} cannot be opened for writing. Nothing was charged. Give this account the right "
                 "to write the file and its folder."
@@ -199,8 +198,7 @@ class _Postgres:
     _CREATION_LOCK: ClassVar[int] = 0x7461636974  # "tacit"
 
     def __init__(self, url: str) -> None:
-        self.url = url
-        self.place = repr(shown_url(url))
+        self.url, self.place = url, repr(shown_url(url))
 
     def create(self) -> None:
         with self._connected(writing=True) as execute:
@@ -214,8 +212,8 @@ class _Postgres:
     def transaction(self, *, writing: bool = False) -> Iterator[Execute]:
         with self._connected(writing) as execute:
             if not self._is_ledger(execute):
-                raise _missing(shown_url(self.url))
-            _check_version(execute("SELECT version FROM tacit_ledger"), shown_url(self.url))
+                raise _missing(self.place)
+            _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
             yield execute
 
     @contextmanager
@@ -276,13 +274,13 @@ def _psycopg() -> Any:
 
 def _check_version(found: list[tuple[Any, ...]], place: str) -> None:
     if len(found) != 1 or not isinstance(found[0][0], int):
-        raise LedgerError(f"The ledger at {place!r} does not say its format; restore it from a copy.")
+        raise LedgerError(f"The ledger at {place} does not say its format; restore it from a copy.")
     if found[0][0] != VERSION:
-        raise LedgerError(f"The ledger at {place!r} was written by a newer tacit; upgrade tacit to use it.")
+        raise LedgerError(f"The ledger at {place} was written by a newer tacit; upgrade tacit to use it.")
 
 
 def _missing(place: str) -> LedgerError:
-    return LedgerError(f"There is no ledger at {place!r}. Make one with Ledger(...).create('data set', Budget(...)).")
+    return LedgerError(f"There is no ledger at {place}. Make one with Ledger(...).create('data set', Budget(...)).")
 
 
 def _unreadable_url() -> LedgerError:

@@ -1,0 +1,187 @@
+"""``tacit fit``: spend budget on a model."""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from typer.core import TyperCommand
+
+from tacit.cli import screen
+from tacit.cli.destination import check_destination
+from tacit.cli.model import report_writer
+from tacit.cli.model_file import save_model
+from tacit.cli.options import (
+    Components,
+    Covariance,
+    CovarianceOption,
+    Delta,
+    Epsilon,
+    Force,
+    Json,
+    Method,
+    MethodOption,
+    Missing,
+    Neighbors,
+    NeighborsOption,
+)
+from tacit.cli.schema import read_schema
+from tacit.latent import GaussianMixture
+from tacit.privacy import Account, Ledger
+from tacit.tables import Schema
+
+__all__ = ["app", "component_table"]
+
+app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
+
+_NO_BOUNDS = (
+    "Say what is publicly known about the columns: --schema FILE (tacit schema init makes one); or, for a table of "
+    "numbers, --bounds LOW HIGH, --radius R, or --bounds private to spend part of the budget on finding a range. "
+    "Bounds are never read from the data, because that would reveal rows."
+)
+
+
+class _Fit(TyperCommand):
+    """Understands ``--bounds private`` beside ``--bounds LOW HIGH``: an option has one number of values."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        plain = "\0".join(args).replace("--bounds\0private", "--private-bounds").split("\0") if args else args
+        return super().parse_args(ctx, plain)
+
+
+@app.callback()
+def fit() -> None:
+    """Fit a model privately."""
+
+
+@app.command(cls=_Fit)
+def mixture(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")],
+    components: Components,
+    schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
+    bounds: Annotated[
+        tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="All columns are numbers from LOW to HIGH.")
+    ] = None,
+    radius: Annotated[float | None, typer.Option(help="All rows are numbers within this distance of 0.")] = None,
+    private_bounds: Annotated[
+        bool, typer.Option("--private-bounds", help="Or --bounds private: find a range with a 20th of the budget.")
+    ] = False,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    covariance: CovarianceOption = Covariance.full,
+    neighbors: NeighborsOption = Neighbors.replace_one,
+    method: MethodOption = Method.scale_free,
+    missing: Annotated[
+        Missing, typer.Option(help="Refuse a table with missing cells, or leave such rows out.")
+    ] = Missing.error,
+    ledger: Annotated[
+        str | None, typer.Option(envvar="TACIT_LEDGER", help="Charge the fit to this ledger; see tacit budget.")
+    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="Name of the data set in the ledger.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.tacit"),
+    report: Annotated[Path | None, typer.Option(help="Also write a report, an .html file.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Reproducible noise: NOT PRIVATE, for tests.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Fit a Gaussian mixture to a table under differential privacy, and save it with its certificate.
+
+    \b
+    tacit fit mixture data.csv --schema schema.toml --components 3 --epsilon 1 -o model.tacit
+    tacit fit mixture numbers.csv --bounds -10 10 --components 3
+    tacit fit mixture data.csv --schema schema.toml --components 3 --ledger study.db --dataset patients
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    if (ledger is None) != (dataset is None):
+        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and the name of the data set in it.")
+    check_destination(output, replace=force)
+    if report is not None:
+        check_destination(report, endings=(".html",))
+    write_report = None if report is None else report_writer()
+    account = None if ledger is None or dataset is None else Ledger(ledger).account(dataset)
+    model = GaussianMixture(
+        components,
+        covariance_type=covariance.value,
+        method=method.value,
+        epsilon=epsilon,
+        delta=delta,
+        bounds=_public(schema, bounds, radius, private_bounds),
+        neighbors=neighbors.value,
+        missing=missing.value,
+        ledger=account,
+        random_state=seed,
+        verbose=sys.stderr.isatty(),
+    ).fit(str(data))
+    save_model(model, output)
+    if write_report is not None:
+        write_report(model, report, title=data.name)
+    if seed is not None:
+        screen.note("Warning: the noise was seeded, so this model is NOT PRIVATE. Keep it for tests.")
+    if json:
+        screen.print_json(_summary(model, output, report, account))
+        return
+    screen.say(f"Fitted {components} component(s) to {data} at epsilon {epsilon:g}, delta {delta:g}.\n")
+    component_table(model)
+    screen.say()
+    left = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
+    screen.where(model=output, report=report, left=left, certificate=f"tacit certificate {output}")
+
+
+def component_table(model: GaussianMixture) -> None:
+    """Print weights, and the means and standard deviations of as many components as there is room for."""
+    names = model._domain.names or [f"column {j + 1}" for j in range(model._domain.columns)]
+    deviations = _deviations(model)
+    cells = [[f"{m:.3g} ± {s:.2g}" for m, s in zip(*pair)] for pair in zip(model.means_.T, deviations.T)]
+    wide = 2 + max(len(cell) for row in cells for cell in row)
+    room = max(1, (screen.width() - 4 - max(map(len, names))) // wide)
+    shown = min(room, model.n_components)
+    head = ["mean ± deviation", *(f"{weight:.1%}" for weight in model.weights_[:shown])]
+    screen.table(head, [[name, *row[:shown]] for name, row in zip(names, cells)])
+    if shown < model.n_components:
+        screen.say(f"  ({model.n_components - shown} lighter components are not shown)")
+
+
+def _deviations(model: GaussianMixture) -> np.ndarray:
+    variances = np.einsum("kii->ki", model._mixture.covariances)
+    return np.sqrt(variances) * model._domain.scale
+
+
+def _public(
+    schema: Path | None, bounds: tuple[float, float] | None, radius: float | None, private: bool
+) -> Schema | tuple[float, float] | float | str:
+    given = [
+        option
+        for option, value in (
+            ("--schema", schema),
+            ("--bounds", bounds),
+            ("--radius", radius),
+            ("--bounds private", private or None),
+        )
+        if value is not None
+    ]
+    if not given:
+        raise ValueError(_NO_BOUNDS)
+    if len(given) > 1:
+        raise typer.BadParameter(f"Pass one of {' and '.join(given)}, not several.")
+    if schema is not None:
+        return read_schema(schema)
+    return "private" if private else radius if radius is not None else bounds  # type: ignore[return-value]
+
+
+def _summary(model: GaussianMixture, output: Path, report: Path | None, account: Account | None) -> dict[str, Any]:
+    names = model._domain.names
+    return {
+        "model": str(output),
+        "report": None if report is None else str(report),
+        "columns": None if names is None else list(names),
+        "weights": model.weights_.tolist(),
+        "means": model.means_.tolist(),
+        "standard_deviations": _deviations(model).tolist(),
+        "remaining": None if account is None else account.remaining().epsilon,
+        "certificate": json_.loads(model.privacy_.to_json()),
+    }

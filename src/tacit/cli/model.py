@@ -1,0 +1,136 @@
+"""What can be done with a fitted model: ``tacit sample``, ``tacit report``, ``tacit certificate``. None spends budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import typer
+
+from tacit.cli import screen
+from tacit.cli.destination import check_destination, written_whole
+from tacit.cli.model_file import load_model
+from tacit.cli.options import Json, ModelFile
+from tacit.latent import GaussianMixture
+
+__all__ = ["certificate", "report", "report_writer", "sample"]
+
+_PART_ROWS = 65_536
+
+
+def sample(
+    model: ModelFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows.")] = 1000,
+    seed: Annotated[int | None, typer.Option(help="Draw the same rows again; does not harm privacy.")] = None,
+    json: Json = False,
+) -> None:
+    """Draw a synthetic table from a model, with the types and categories of its schema, inside its bounds.
+
+    It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
+
+    \b
+    tacit sample model.tacit -n 1000 -o synthetic.csv
+    tacit sample model.tacit -n 1000000 -o synthetic.parquet
+    """
+    check_destination(output, endings=(".csv", ".parquet"))
+    if rows < 1:
+        raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
+    fitted = load_model(model)
+    rng = np.random.default_rng(seed)
+    with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
+        columns = _write(fitted, rows, temporary, rng, advance)
+    if json:
+        screen.print_json({"path": str(output), "rows": rows, "columns": columns})
+    else:
+        screen.say(f"Wrote {rows:,} synthetic rows of {len(columns)} columns to {output}.")
+
+
+def report(
+    model: ModelFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="An .html file.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    pair: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN,COLUMN", help="Columns to draw against each other; repeatable.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a model's report: one HTML page that opens offline, with the certificate in plain words.
+
+    \b
+    tacit report model.tacit -o report.html
+    tacit report model.tacit --pair age,weight --pair age,visits
+    """
+    check_destination(output, endings=(".html",))
+    write_report = report_writer()
+    fitted = load_model(model)
+    names = fitted._domain.names or ()
+    path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
+    if json:
+        screen.print_json({"path": str(path)})
+    else:
+        screen.where(report=path.resolve().as_uri())
+
+
+def certificate(model: ModelFile, json: Json = False) -> None:
+    """Print a model's privacy certificate, in plain words or as JSON.
+
+    \b
+    tacit certificate model.tacit
+    tacit certificate model.tacit --json > certificate.json
+    """
+    fitted = load_model(model)
+    if json:
+        typer.echo(fitted.privacy_.to_json())
+    else:
+        screen.certificate(fitted.privacy_)
+
+
+def report_writer() -> Callable[..., Path]:
+    """Return ``tacit.report.write_report``; without what it needs, say so before anything is spent."""
+    try:
+        from tacit.report import write_report
+    except ImportError as error:
+        raise ValueError(
+            f"Reports need the package {error.name!r}, which is not there: pip install 'tacit[plot]'."
+        ) from None
+    return write_report
+
+
+def _write(
+    model: GaussianMixture, rows: int, path: Path, rng: np.random.Generator, advance: Callable[[int], None]
+) -> list[str]:
+    """Write synthetic rows part by part, so that memory stays small, and return the names of the columns."""
+    first = _part(model, min(rows, _PART_ROWS), rng)
+    opened = pa.parquet.ParquetWriter if path.suffix.lower() == ".parquet" else pa.csv.CSVWriter
+    with opened(path, first.schema) as writer:
+        writer.write_table(first)
+        advance(first.num_rows)
+        for start in range(first.num_rows, rows, _PART_ROWS):
+            part = _part(model, min(_PART_ROWS, rows - start), rng)
+            writer.write_table(part)
+            advance(part.num_rows)
+    return list(first.column_names)
+
+
+def _part(model: GaussianMixture, rows: int, rng: np.random.Generator) -> pa.Table:
+    drawn, _ = model.sample(rows, rng)
+    if not isinstance(drawn, pa.Table):
+        names = model._domain.names or [f"column_{j + 1}" for j in range(drawn.shape[1])]
+        drawn = pa.table(dict(zip(names, drawn.T)))
+    return drawn.take(rng.permutation(rows))  # they come component by component
+
+
+def _split(text: str, names: tuple[str, ...]) -> tuple[str, str]:
+    """Read "a,b" as two columns, also where a name has a comma in it."""
+    parts = text.split(",")
+    for place in range(1, len(parts)):
+        pair = ",".join(parts[:place]).strip(), ",".join(parts[place:]).strip()
+        if pair[0] in names and pair[1] in names:
+            return pair
+    raise ValueError(f"--pair takes two columns of the model, as in age,weight, and got {text!r}: there are {names}.")

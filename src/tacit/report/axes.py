@@ -1,0 +1,94 @@
+"""Axes of pictures: scales, ticks and the frame around a plot, as SVG."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import number, scientific
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_LONGEST_LABEL = 42  # characters of an axis label; a longer name is cut, and given in full to those who point at it
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear map from values to pixels.
+
+    Examples
+    --------
+    >>> Scale(0.0, 10.0, 100.0, 200.0)(5.0)
+    150.0
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    @property
+    def unit(self) -> float:
+        """Pixels for one unit; negative where values grow upwards."""
+        return (self.end - self.start) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """Where the ticks are, what they say, and what the axis label must add."""
+
+    values: tuple[float, ...]
+    labels: tuple[str, ...]
+    unit: str = ""
+
+
+def ticks(low: float, high: float, most: int = 6) -> Ticks:
+    """Return round values between low and high, at most so many.
+
+    Examples
+    --------
+    >>> ticks(0.0, 9.7).labels, ticks(0.0, 63_000.0)
+    (('0', '2', '4', '6', '8'), Ticks(values=(0.0, 20000.0, 40000.0, 60000.0), labels=('0', '20', '40', '60'), unit='10³'))
+    """
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in _STEPS if power * factor >= rough * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    values = tuple(i * step for i in range(first, last + 1))
+    largest = max(abs(low), abs(high))
+    thousands = 3 * math.floor(math.log10(largest) / 3) if not 1e-2 <= largest < 1e4 else 0
+    unit = 10.0**thousands
+    decimals = max(0, -math.floor(math.log10(step / unit) + 1e-9)) + (round(step / power, 1) == 2.5)
+    labels = tuple(number(value / unit, decimals) for value in values)
+    return Ticks(values, labels, scientific(unit) if thousands else "")
+
+
+def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_label: str) -> Html:
+    """Return grid lines, tick labels and axis labels around a plot."""
+    bottom, left, middle = y.start, x.start, (y.start + y.end) / 2
+    grid = [element("line", x1=x(v), x2=x(v), y1=y.start, y2=y.end, class_="grid") for v in x_ticks.values]
+    grid += [element("line", x1=x.start, x2=x.end, y1=y(v), y2=y(v), class_="grid") for v in y_ticks.values]
+    marks = [
+        element("text", label, x=x(v), y=bottom + 17, text_anchor="middle", class_="tick")
+        for v, label in zip(x_ticks.values, x_ticks.labels)
+    ]
+    marks += [
+        element("text", label, x=left - 7, y=y(v) + 4, text_anchor="end", class_="tick")
+        for v, label in zip(y_ticks.values, y_ticks.labels)
+    ]
+    return together(
+        *grid,
+        element("path", d=f"M{left:.1f} {y.end:.1f}V{bottom:.1f}H{x.end:.1f}", class_="axis"),
+        *marks,
+        _label(x_label, x_ticks, x=(x.start + x.end) / 2, y=bottom + 38),
+        _label(y_label, y_ticks, x=0.0, y=0.0, transform=f"translate(14 {middle:.1f}) rotate(-90)"),
+    )
+
+
+def _label(text: str, marks: Ticks, **where: str | float) -> Html:
+    shown = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+    unit = f" (in {marks.unit})" if marks.unit else ""
+    return element("text", element("title", text), shown + unit, text_anchor="middle", class_="label", **where)

@@ -1,0 +1,149 @@
+"""What a reader should be warned of: judged from the certificate and the private parameters, never from rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from tacit.privacy import Certificate
+from tacit.report.numerals import listed, one_in, percent, plural, rounded, scientific
+from tacit.report.view import MixtureView, NumberColumn
+from tacit.report.words import SEEDED, WEAK_EPSILON
+
+Level = Literal["danger", "warning", "note"]
+
+_ALIKE = 0.95  # overlap from which two components are hardly two
+_LITTLE_USED = 0.2  # of a public range
+_MUCH_OUTSIDE = 0.1  # of the model's rows
+_ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something to know before using the result."""
+
+    level: Level
+    title: str
+    text: str
+
+
+def cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions, the gravest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+    >>> model = tacit.GaussianMixture(bounds=(-100, 100), random_state=0).fit(X)
+    >>> [caution.title for caution in cautions(MixtureView.of(model), model.privacy_)]
+    ['Seeded noise protects nobody', 'Public ranges are little used']
+    """
+    found = [*_budget(certificate), *_components(view, certificate), *_bounds(view)]
+    return sorted(found, key=lambda caution: ("danger", "warning", "note").index(caution.level))
+
+
+def _budget(certificate: Certificate) -> list[Caution]:
+    budget, rows, found = certificate.budget, certificate.rows, []
+    if certificate.seeded:
+        found.append(Caution("danger", "Seeded noise protects nobody", SEEDED))
+    proven = certificate.delta(budget.epsilon)
+    if proven > budget.delta:
+        text = f"At ε = {rounded(budget.epsilon)} what was released is proven for δ = {scientific(proven)} only."
+        found.append(Caution("danger", "The budget was not kept", text))
+    if budget.epsilon > WEAK_EPSILON:
+        text = (
+            f"ε = {rounded(budget.epsilon)} is above {WEAK_EPSILON:g}: the odds of a conclusion about somebody may change "
+            "more than a thousandfold. Values of 1 or less are usual where people must not be recognised."
+        )
+        found.append(Caution("warning", "A large epsilon promises little", text))
+    if rows is not None and budget.delta * rows >= 0.1:
+        level: Level = "danger" if budget.delta * rows >= 1 else "warning"
+        text = (
+            f"δ = {scientific(budget.delta)} beside {plural(rows, 'row')}: a δ of {one_in(rows)} allows publishing "
+            f"somebody's row outright. Take at most {scientific(10.0 ** np.floor(np.log10(0.01 / rows)))}."
+        )
+        found.append(Caution(level, "Delta is large for so many rows", text))
+    elif rows is None and budget.delta > 1e-5:
+        text = (
+            f"The number of rows is not shown. δ = {scientific(budget.delta)} is small enough for tables of at most some "
+            f"{0.1 / budget.delta:,.0f} rows; compare."
+        )
+        found.append(Caution("note", "Compare delta with the number of rows", text))
+    return found
+
+
+def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
+    found = []
+    groups = view.copies()
+    repeated = [group for group in groups if len(group) > 1]
+    if repeated:
+        named = "; ".join(_numbers(group) for group in repeated)
+        text = (
+            f"Components {named} are the same. The noise was too large to tell so many apart: {len(groups)} different "
+            f"ones were found, and {view.count} asked for. Nothing is wrong with the result; fewer components say as much."
+        )
+        found.append(Caution("warning", "Some components are copies", text))
+    firsts = [group[0] for group in groups]
+    alike = [pair for pair in combinations(firsts, 2) if view.overlap(*pair) > _ALIKE]
+    if alike:
+        named = listed([f"{i + 1} and {j + 1}" for i, j in alike[:_MOST_NAMED]])
+        text = f"Components {named} overlap nearly completely. Do not read a meaning into what sets them apart."
+        found.append(Caution("warning", "Components can hardly be told apart", text))
+    if certificate.rows and certificate.releases:
+        needed = _ROWS_PER_NOISE * min(record.noise_scale for record in certificate.releases) * view.means.shape[1]
+        faint = [k for k in firsts if view.weights[k] * certificate.rows < needed]
+        if faint:
+            text = (
+                f"So much noise and so many columns want some {needed:,.0f} rows for each component, and {_numbers(faint)} "
+                f"{'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
+            )
+            found.append(Caution("warning", "Some components rest on few rows beside the noise", text))
+    return found
+
+
+def _bounds(view: MixtureView) -> list[Caution]:
+    found = []
+    unused = [(column, share) for column in view.numbers if (share := _used(view, column)) < _LITTLE_USED]
+    if unused:
+        text = (
+            f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If more "
+            "is known publicly, without looking at these rows, narrower bounds help; the default method gains little by "
+            "it, the methods “joint” and “per_parameter” a lot."
+        )
+        found.append(Caution("note", "Public ranges are little used", text))
+    beyond = [(column, share) for column in view.numbers if (share := _outside(view, column)) > _MUCH_OUTSIDE]
+    if beyond:
+        text = (
+            f"The model places many rows beyond the range of {_columns(beyond)}, where none can be: bell curves fit a "
+            "lopsided column roughly. Synthetic rows are moved back to the edge."
+        )
+        found.append(Caution("note", "The model reaches beyond the bounds", text))
+    return found
+
+
+def _used(view: MixtureView, column: NumberColumn) -> float:
+    means, reach = view.means[:, column.place], 3 * view.deviations(column.place)
+    low, high = np.clip([(means - reach).min(), (means + reach).max()], column.low, column.high)
+    return float((high - low) / (column.high - column.low))
+
+
+def _outside(view: MixtureView, column: NumberColumn) -> float:
+    means, deviations = view.means[:, column.place], view.deviations(column.place)
+    beyond = ndtr((column.low - means) / deviations) + ndtr((means - column.high) / deviations)
+    return float(view.weights @ beyond)
+
+
+def _numbers(components: list[int]) -> str:
+    return listed([str(k + 1) for k in components])
+
+
+def _columns(found: list[tuple[NumberColumn, float]]) -> str:
+    names = [f"{column.name} ({percent(share)})" for column, share in found[:_MOST_NAMED]]
+    more = len(found) - _MOST_NAMED
+    return listed([*names, f"{more} more"] if more > 0 else names)

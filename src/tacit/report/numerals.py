@@ -1,0 +1,118 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MINUS = "−"
+
+
+def number(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, with thousands set apart, or in powers of ten if it is huge or tiny.
+
+    Examples
+    --------
+    >>> number(1234.56, 1), number(-0.04, 1), number(3.2e12, 0), number(1.25e-9, 10)
+    ('1,234.6', '0.0', '3.2 × 10¹²', '1.25 × 10⁻⁹')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) >= 1e9 or decimals > 6:
+        return scientific(value)
+    text = f"{value:,.{max(0, decimals)}f}"
+    return text.replace("-", MINUS) if text.strip("-0.,") else text.lstrip("-")
+
+
+def scientific(value: float) -> str:
+    """Return a number in powers of ten, to three digits.
+
+    Examples
+    --------
+    >>> scientific(1e-6), scientific(2.5e-6), scientific(0.0)
+    ('10⁻⁶', '2.5 × 10⁻⁶', '0')
+    """
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    power = "10" + str(int(exponent)).translate(_RAISED)
+    mantissa = mantissa.rstrip("0").rstrip(".").replace("-", MINUS)
+    return power if mantissa == "1" else f"{mantissa} × {power}"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """Return a number to so many significant digits.
+
+    Examples
+    --------
+    >>> rounded(18.2599), rounded(0.000123), rounded(54321.0), rounded(2.0)
+    ('18.3', '1.23 × 10⁻⁴', '54,321', '2')
+    """
+    if value == 0 or not math.isfinite(value):
+        return number(value, 0)
+    if abs(value) < 1e-3:
+        return scientific(value)
+    text = number(value, digits - 1 - math.floor(math.log10(abs(value))))
+    return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
+def spread(mean: float, deviation: float) -> tuple[str, str]:
+    """Return a mean and its standard deviation, both to the deviation's second digit.
+
+    Examples
+    --------
+    >>> spread(2.8604, 4.5043), spread(41234.0, 1234.0), spread(0.123456, 0.00321)
+    (('2.9', '4.5'), ('41,234', '1,234'), ('0.1235', '0.0032'))
+    """
+    decimals = 1 - math.floor(math.log10(deviation)) if deviation > 0 else 3
+    return number(mean, decimals), number(deviation, decimals)
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, without more digits than help.
+
+    Examples
+    --------
+    >>> percent(0.547), percent(0.0312), percent(0.0002), percent(0.9999), percent(1.0), percent(0.0)
+    ('55%', '3.1%', '<0.1%', '>99.9%', '100%', '0%')
+    """
+    if not math.isfinite(share):
+        return "–"
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    return f"{share:.0%}" if share == 0 or 0.1 <= share <= 0.9 or share == 1 else f"{share:.1%}"
+
+
+def one_in(probability: float) -> str:
+    """Return a small probability as odds.
+
+    Examples
+    --------
+    >>> one_in(1e-6), one_in(0.3)
+    ('1 in 1,000,000', '1 in 3')
+    """
+    return f"1 in {number(1 / probability, 0)}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return a count with its word.
+
+    Examples
+    --------
+    >>> plural(1, "release"), plural(1200, "row")
+    ('1 release', '1,200 rows')
+    """
+    return f"{count:,} {word}" + "s" * (count != 1)
+
+
+def listed(items: list[str]) -> str:
+    """Return items in a sentence.
+
+    Examples
+    --------
+    >>> listed(["1"]), listed(["1", "2"]), listed(["1", "2", "3"])
+    ('1', '1 and 2', '1, 2 and 3')
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

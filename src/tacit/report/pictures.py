@@ -1,0 +1,243 @@
+"""Pictures of a private mixture and of its guarantee, as SVG that needs nothing else.
+
+Colours are classes, `c1` to `c8`, that the style sheet defines for light and dark; every component is also labelled by
+its number, so that nothing depends on telling colours apart.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.privacy import Certificate
+from tacit.report.axes import Scale, Ticks, frame, ticks
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import listed, rounded, scientific
+from tacit.report.view import MixtureView, NumberColumn
+
+Array = NDArray[np.float64]
+
+COLOURS = 8
+_SHOWN = 2.2  # standard deviations around every centre that a picture takes in
+_LABEL = 9.0  # radius of a component's label, in pixels
+_LOWEST = -12  # least power of ten of delta that the curve is drawn to, if the budget's is not smaller
+
+
+def colour(component: int) -> str:
+    """Return the style class of a component's colour."""
+    return f"c{component % COLOURS + 1}"
+
+
+def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, key: str) -> Html:
+    """Return ellipses of one and two standard deviations of every component over two columns.
+
+    Parameters
+    ----------
+    view : MixtureView
+    first, second : NumberColumn
+        Of the horizontal and the vertical axis.
+    key : str
+        Unlike that of any other picture on the page.
+    """
+    x = Scale(*_window(view, first), 58.0, 350.0)
+    y = Scale(*_window(view, second), 258.0, 10.0)
+    places = [first.place, second.place]
+    groups = view.copies()
+    heaviest = max(view.weights[group].sum() for group in groups)
+    ellipses = []
+    for group in sorted(groups, key=lambda group: -view.weights[group].sum()):
+        k, share = group[0], float(view.weights[group].sum() / heaviest)
+        covariance = view.covariances[k][np.ix_(places, places)] * np.outer([x.unit, y.unit], [x.unit, y.unit])
+        centre = (x(view.means[k, first.place]), y(view.means[k, second.place]))
+        ellipses += [_ellipse(centre, covariance, size, k, share) for size in (2, 1)]
+    centres = np.array([[x(m[first.place]), y(m[second.place])] for m in view.means[[group[0] for group in groups]]])
+    words = "; ".join(
+        f"component {_names(group)} around {rounded(view.means[group[0], first.place])} and "
+        f"{rounded(view.means[group[0], second.place])}"
+        for group in groups
+    )
+    return _picture(
+        key,
+        (360, 304),
+        f"{second.name} against {first.name}",
+        f"Ellipses of one and two standard deviations, {first.name} across and {second.name} up: {words}.",
+        element("clipPath", element("rect", x=x.start, y=y.end, width=292, height=248), id=f"{key}-plot"),
+        _outside(x, y, first, second),
+        frame(x, y, ticks(x.low, x.high), ticks(y.low, y.high), first.name, second.name),
+        element("g", *ellipses, clip_path=f"url(#{key}-plot)"),
+        _labels(centres, groups, x, y),
+    )
+
+
+def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
+    """Return the density of a single column: each component's share of it, and their sum."""
+    x = Scale(*_window(view, column), 30.0, 470.0)
+    grid = np.linspace(x.low, x.high, 241)
+    deviations = view.deviations(column.place)[:, None]
+    z = (grid - view.means[:, column.place, None]) / deviations
+    densities = view.weights[:, None] * np.exp(-(z**2) / 2) / deviations
+    total = densities.sum(axis=0)
+    y = Scale(0.0, float(total.max()) * 1.08, 238.0, 10.0)
+    groups = view.copies()
+    curves = [
+        element("path", d=_path(x, y, grid, densities[group].sum(axis=0), closed=True), class_=f"area {colour(group[0])}")
+        for group in groups
+    ]
+    tops = [(x(view.means[g[0], column.place]), y(densities[g].sum(axis=0).max())) for g in groups]
+    return _picture(
+        key,
+        (480, 284),
+        f"Density of {column.name}",
+        f"The density of {column.name}, and each component's share of it.",
+        frame(x, y, ticks(x.low, x.high, 8), Ticks((), ()), column.name, "density"),
+        *curves,
+        element("path", d=_path(x, y, grid, total), class_="total"),
+        _labels(np.array(tops), groups, x, y),
+    )
+
+
+def range_strip(view: MixtureView, column: NumberColumn) -> Html:
+    """Return where in the public range each component lies: a small picture for a cell of a table."""
+    x, height = Scale(column.low, column.high, 2.0, 138.0), 6 * view.count + 4
+    marks = []
+    for k, (mean, deviation) in enumerate(zip(view.means[:, column.place], view.deviations(column.place))):
+        ends = [x(min(max(mean + side * deviation, column.low), column.high)) for side in (-2, 2)]
+        y = 6.0 * k + 5
+        marks += [
+            element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_=f"whisker {colour(k)}"),
+            element("circle", cx=x(min(max(mean, column.low), column.high)), cy=y, r=2.4, class_=f"dot {colour(k)}"),
+        ]
+    track = element("path", d=f"M2 0V{height}M138 0V{height}", class_="axis")
+    reach = f"Where the components lie between {rounded(column.low)} and {rounded(column.high)}"
+    return element(
+        "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{reach}."
+    )
+
+
+def curve_picture(certificate: Certificate, key: str) -> Html:
+    """Return delta as a function of epsilon, on a log scale, with the budget's point marked."""
+    budget = certificate.budget
+    epsilons, deltas = curve(certificate)
+    lowest = lowest_power(certificate)
+    x, y = Scale(0.0, float(epsilons[-1]), 62.0, 464.0), Scale(lowest, 0.0, 258.0, 12.0)
+    logs = np.log10(np.maximum(deltas, 10.0 ** (lowest - 2)))
+    powers = tuple(float(power) for power in range(lowest + lowest % 2, 1, 2 if lowest >= -16 else 4))
+    marks = Ticks(powers, tuple("1" if power == 0 else scientific(10.0**power) for power in powers))
+    at = (x(budget.epsilon), y(max(lowest, math.log10(budget.delta)) if budget.delta else lowest))
+    side = "start" if at[0] < 250 else "end"
+    where = f"ε = {rounded(budget.epsilon)}, δ = {scientific(budget.delta)}"
+    return _picture(
+        key,
+        (480, 304),
+        "Delta for every epsilon",
+        f"A falling curve: the larger epsilon, the smaller the delta that is proven. The budget, {where}, is marked.",
+        element("clipPath", element("rect", x=x.start, y=y.end, width=402, height=246), id=f"{key}-plot"),
+        frame(x, y, ticks(0.0, x.high), marks, "ε, how much odds can change", "δ, what ε leaves out"),
+        element("path", d=_path(x, y, epsilons, logs), class_="curve", clip_path=f"url(#{key}-plot)"),
+        element("path", d=f"M{x.start:.1f} {at[1]:.1f}H{at[0]:.1f}V{y.start:.1f}", class_="guide"),
+        element("circle", cx=at[0], cy=at[1], r=5.5, class_="budget"),
+        element("text", where, x=at[0] + (10 if side == "start" else -4), y=at[1] - 11, text_anchor=side, class_="mark"),
+    )
+
+
+def curve(certificate: Certificate) -> tuple[Array, Array]:
+    """Return epsilons and deltas to draw, from 0 to beyond the budget."""
+    epsilons, deltas = certificate.plan.curve()
+    reach = 1.15 * certificate.budget.epsilon
+    return (epsilons, deltas) if epsilons[-1] >= reach else certificate.plan.curve(np.linspace(0.0, reach, 101))
+
+
+def lowest_power(certificate: Certificate) -> int:
+    """Return the least power of ten of delta to draw."""
+    delta = certificate.budget.delta
+    return min(_LOWEST, math.floor(math.log10(delta)) - 2) if delta else _LOWEST
+
+
+def _window(view: MixtureView, column: NumberColumn) -> tuple[float, float]:
+    """Return the part of an axis to show: all components, from the private parameters alone."""
+    means, reach = view.means[:, column.place], _SHOWN * view.deviations(column.place)
+    return float((means - reach).min()), float((means + reach).max())
+
+
+def _ellipse(centre: tuple[float, float], covariance: Array, size: int, component: int, share: float) -> Html:
+    variances, directions = np.linalg.eigh(covariance)
+    radii = size * np.sqrt(np.maximum(variances, 0.0))
+    angle = math.degrees(math.atan2(directions[1, 1], directions[0, 1]))
+    return element(
+        "ellipse",
+        rx=max(0.5, float(radii[1])),
+        ry=max(0.5, float(radii[0])),
+        transform=f"translate({centre[0]:.1f} {centre[1]:.1f}) rotate({angle:.1f})",
+        class_=f"sigma{size} {colour(component)}",
+        fill_opacity=round((0.08 if size == 2 else 0.12) + 0.16 * share, 2),
+    )
+
+
+def _outside(x: Scale, y: Scale, first: NumberColumn, second: NumberColumn) -> Html:
+    """Return what lies outside the public range, shaded."""
+    left, right = (min(max(x(v), x.start), x.end) for v in (first.low, first.high))
+    bottom, top = (min(max(y(v), y.end), y.start) for v in (second.low, second.high))
+    boxes = (
+        (x.start, y.end, left - x.start, y.start - y.end),
+        (right, y.end, x.end - right, y.start - y.end),
+        (left, bottom, right - left, y.start - bottom),
+        (left, y.end, right - left, top - y.end),
+    )
+    return together(
+        *(
+            element("rect", x=a, y=b, width=width, height=height, class_="outside")
+            for a, b, width, height in boxes
+            if width > 0.5 and height > 0.5
+        )
+    )
+
+
+def _labels(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html:
+    """Return the components' numbers at their centres, moved apart where they would cover each other."""
+    low, high = np.array([x.start, y.end]) + _LABEL, np.array([x.end, y.start]) - _LABEL
+    spots = np.clip(centres, low, high) + 1e-3 * np.arange(2 * len(centres)).reshape(-1, 2)
+    for _ in range(60):
+        for i in range(len(spots)):
+            for j in range(i):
+                apart = spots[i] - spots[j]
+                missing = 2 * _LABEL + 2 - float(np.hypot(*apart))
+                if missing > 0:
+                    push = apart / np.hypot(*apart) * missing / 2
+                    spots[i] += push
+                    spots[j] -= push
+        spots = np.clip(spots, low, high)
+    marks = []
+    for centre, spot, group in zip(centres, spots, groups):
+        name = str(group[0] + 1) if len(group) == 1 else f"{group[0] + 1}+"
+        if np.hypot(*(centre - spot)) > 2:
+            line = f"M{centre[0]:.1f} {centre[1]:.1f}L{spot[0]:.1f} {spot[1]:.1f}"
+            marks.append(element("path", d=line, class_=f"leader {colour(group[0])}"))
+        marks += [
+            element("circle", cx=float(spot[0]), cy=float(spot[1]), r=_LABEL, class_=f"badge {colour(group[0])}"),
+            element("text", name, x=float(spot[0]), y=float(spot[1]) + 4, text_anchor="middle", class_="badge-text"),
+        ]
+    return together(*marks)
+
+
+def _names(group: list[int]) -> str:
+    return listed([str(k + 1) for k in group])
+
+
+def _path(x: Scale, y: Scale, xs: Array, ys: Array, closed: bool = False) -> str:
+    points = "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in zip(xs, ys))
+    return f"M{points}" + (f"V{y.start:.1f}H{x.start:.1f}Z" if closed else "")
+
+
+def _picture(key: str, size: tuple[int, int], title: str, description: str, *parts: Html) -> Html:
+    return element(
+        "svg",
+        element("title", title, id=f"{key}-title"),
+        element("desc", description, id=f"{key}-words"),
+        *parts,
+        viewBox=f"0 0 {size[0]} {size[1]}",
+        class_="picture",
+        role="img",
+        aria_labelledby=f"{key}-title {key}-words",
+    )

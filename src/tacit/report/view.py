@@ -1,0 +1,212 @@
+"""A fitted mixture as its reader knows it: by column, in the columns' units. Made of private parameters alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.latent import GaussianMixture
+from tacit.tables import Boolean, Categorical, Domain, Numeric
+
+Array = NDArray[np.float64]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers: where it is in the matrix, and its public range."""
+
+    name: str
+    place: int
+    low: float
+    high: float
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class LevelColumn:
+    """A column of categories, or of true and false: where its levels are in the matrix."""
+
+    name: str
+    places: tuple[int, ...]
+    levels: tuple[str, ...]
+    description: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureView:
+    """The private parameters of a mixture, by column.
+
+    Parameters
+    ----------
+    weights, means, covariances : (K,), (K, d) and (K, d, d) arrays
+        In the units of the columns.
+    columns : tuple of NumberColumn and LevelColumn
+    ignored : tuple of str
+        Names of columns that the schema leaves out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> X = np.random.default_rng(0).normal([50, 7], [10, 1], (5000, 2))
+    >>> view = MixtureView.of(tacit.GaussianMixture(1, bounds=(0, 100)).fit(X))
+    >>> [column.name for column in view.numbers], view.best_pairs(3)
+    (['column 1', 'column 2'], [(0, 1)])
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    columns: tuple[NumberColumn | LevelColumn, ...]
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, model: Any) -> MixtureView:
+        """Return the view of a fitted :class:`tacit.GaussianMixture`."""
+        if not isinstance(model, GaussianMixture):
+            raise TypeError(f"A report is about a fitted tacit.GaussianMixture, and this is a {type(model).__name__}.")
+        check_is_fitted(model, "privacy_")
+        domain, mixture = model._domain, model._mixture
+        schema = domain.schema
+        return cls(
+            mixture.weights,
+            domain.restore(mixture.means),
+            mixture.covariances * np.outer(domain.scale, domain.scale),
+            _columns(domain),
+            () if schema is None else tuple(name for name in schema.names if name not in schema.used),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many components there are, copies included."""
+        return len(self.weights)
+
+    @property
+    def numbers(self) -> tuple[NumberColumn, ...]:
+        """The columns that can be drawn on an axis."""
+        return tuple(column for column in self.columns if isinstance(column, NumberColumn))
+
+    def deviations(self, place: int) -> Array:
+        """Return the components' standard deviations in one column of the matrix."""
+        return np.sqrt(self.covariances[:, place, place])
+
+    def overall(self, place: int) -> tuple[float, float]:
+        """Return mean and standard deviation of the whole mixture in one column of the matrix."""
+        mean = float(self.weights @ self.means[:, place])
+        variance = self.weights @ (self.covariances[:, place, place] + (self.means[:, place] - mean) ** 2)
+        return mean, math.sqrt(variance)
+
+    def shares(self, column: LevelColumn) -> Array:
+        """Return the share of each level in each component, (K, levels), and in the last row, overall.
+
+        A level's share of rows is the mean of its indicator, true being 1 and false -1 for Boolean columns; noise may
+        have moved it out of [0, 1].
+        """
+        if len(column.places) == 1:
+            truth = (self.means[:, column.places[0]] + 1) / 2
+            raw = np.stack([truth, 1 - truth], axis=1)
+        else:
+            raw = self.means[:, list(column.places)]
+        raw = np.clip(np.vstack([raw, self.weights @ raw]), 0.0, 1.0)
+        return raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-12)
+
+    def copies(self) -> list[list[int]]:
+        """Return groups of components that are the same."""
+        groups: list[list[int]] = []
+        for k in range(self.count):
+            for group in groups:
+                first = group[0]
+                if np.array_equal(self.means[k], self.means[first]) and np.array_equal(
+                    self.covariances[k], self.covariances[first]
+                ):
+                    group.append(k)
+                    break
+            else:
+                groups.append([k])
+        return groups
+
+    def overlap(self, i: int, j: int) -> float:
+        """Return how alike two components are, from 0 to 1 (Bhattacharyya coefficient)."""
+        units = np.sqrt(np.diagonal(self.covariances[i] + self.covariances[j]))  # so that units do not matter
+        first, second = (self.covariances[k] / np.outer(units, units) for k in (i, j))
+        middle, apart = (first + second) / 2, (self.means[i] - self.means[j]) / units
+        volumes = np.linalg.slogdet(np.stack([middle, first, second]))[1]
+        distance = apart @ np.linalg.solve(middle, apart) / 8 + (volumes[0] - (volumes[1] + volumes[2]) / 2) / 2
+        return float(np.exp(-max(0.0, distance)))
+
+    def best_pairs(self, most: int) -> list[Pair]:
+        """Return the pairs of number columns, by position among them, that tell components apart best.
+
+        Separation is half the log of how much larger the whole mixture's covariance is, in area, than that within
+        components. Where there is none, the pairs that fill the most of their public range. A column already chosen
+        counts for half, so that three pictures show more than one column three times.
+        """
+        mean = self.weights @ self.means
+        within = np.einsum("k,kij->ij", self.weights, self.covariances)
+        total = within + np.einsum("k,ki,kj->ij", self.weights, self.means - mean, self.means - mean)
+
+        def separation(pair: Pair) -> float:
+            places = np.ix_(*[[self.numbers[i].place for i in pair]] * 2)
+            return float(np.linalg.slogdet(total[places])[1] - np.linalg.slogdet(within[places])[1]) / 2
+
+        def spread(pair: Pair) -> float:
+            columns = [self.numbers[i] for i in pair]
+            return float(np.prod([math.sqrt(total[c.place, c.place]) / (c.high - c.low) for c in columns]))
+
+        pairs = list(combinations(range(len(self.numbers)), 2))
+        score = separation if len(self.copies()) > 1 else spread
+        scores = {pair: score(pair) for pair in pairs}
+        chosen: list[Pair] = []
+        while len(chosen) < min(most, len(pairs)):
+            shown = [i for pair in chosen for i in pair]
+            left = [pair for pair in pairs if pair not in chosen]
+            chosen.append(max(left, key=lambda pair: scores[pair] * 0.5 ** sum(i in shown for i in pair)))
+        return chosen
+
+    def find_pair(self, pair: Sequence[str | int]) -> Pair:
+        """Return two number columns by position among them, from two names or positions among all columns."""
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"A pair is two columns, by name or by position, and this is {pair!r}.")
+        first, second = (self._find(column) for column in pair)
+        if first == second:
+            raise ValueError(f"A pair is two different columns, and this is {self.numbers[first].name!r} twice.")
+        return first, second
+
+    def _find(self, wanted: str | int) -> int:
+        names = [column.name for column in self.columns]
+        if isinstance(wanted, str) and wanted in names:
+            column = self.columns[names.index(wanted)]
+        elif isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names):
+            column = self.columns[wanted]
+        else:
+            raise ValueError(f"There is no column {wanted!r}; the columns are {', '.join(map(repr, names))}.")
+        if isinstance(column, LevelColumn):
+            drawable = ", ".join(repr(column.name) for column in self.numbers) or "none"
+            raise ValueError(f"Column {column.name!r} has levels, not numbers; those that can be drawn are {drawable}.")
+        return self.numbers.index(column)
+
+
+def _columns(domain: Domain) -> tuple[NumberColumn | LevelColumn, ...]:
+    reach = math.sqrt(domain.columns) if domain.ball else 1.0
+    low, high = domain.centre - reach * domain.scale, domain.centre + reach * domain.scale
+    if domain.schema is None:
+        names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
+        return tuple(NumberColumn(str(name), j, low[j], high[j]) for j, name in enumerate(names))
+    columns: list[NumberColumn | LevelColumn] = []
+    for name, where in domain.schema.slices.items():
+        column, places = domain.schema.columns[name], tuple(range(where.start, where.stop))
+        if isinstance(column, Numeric):
+            columns.append(NumberColumn(name, places[0], column.low, column.high, column.description))
+        elif isinstance(column, Categorical):
+            columns.append(LevelColumn(name, places, tuple(map(str, column.levels)), column.description))
+        elif isinstance(column, Boolean):
+            columns.append(LevelColumn(name, places, ("true", "false"), column.description))
+    return tuple(columns)
