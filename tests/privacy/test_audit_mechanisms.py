@@ -8,8 +8,10 @@ import pytest
 
 from tacit.audit import audit_outputs
 from tacit.privacy import Budget, Gaussian, Laplace, Plan, Selection
-from tacit.release.generator import generator
+from tacit.release import Curator, generator
 from tacit.release.mechanisms import gaussian_vector, laplace_vector, noisy_count, quantile, select
+from tacit.sources import as_source
+from tacit.statistics import ComponentMoments, Components
 
 DELTA = 1e-6
 
@@ -112,3 +114,26 @@ def test_quantile(neighbors):
     neighbor = np.array([1.0, 9.0, 9.0, 9.0]) if neighbors == "replace_one" else np.append(rows, 9.0)
     run = repeated(lambda values, gen: quantile(values, 0.5, 0, 10, 2.0, gen, neighbors=neighbors, resolution=1))
     audited(run, rows, neighbor, plan, delta=0.0, trials=3000)
+
+
+@pytest.mark.parametrize("kind", [Gaussian, Laplace])
+@pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
+def test_curator(kind, neighbors):
+    """The whole way from rows to a release: blocks, statistic, lattice, sensitivity, noise."""
+    moments = ComponentMoments(
+        Components(np.ones(2) / 2, np.array([[-5.0], [5.0]]), np.ones((2, 1, 1))), radius=1.0, mean=0.5, second=0.5
+    )
+    plan = Plan((kind("moments", 0.4, size=moments.size),), neighbors=neighbors)
+    shared = np.linspace(-6, 6, 7)[:, None]
+    data = np.vstack([shared, [[8.0]]])
+    neighbor = np.vstack([shared, [[-8.0]]]) if neighbors == "replace_one" else shared
+
+    def run(rows, seed, trials):
+        often = Plan((kind("moments", 0.4, count=trials, size=moments.size),), neighbors=neighbors)
+        curator = Curator(as_source(rows), often, random_state=seed)
+        return [curator.release("moments", moments) for _ in range(trials)]
+
+    if kind is Gaussian:
+        assert share(audited(run, data, neighbor, plan, method="gdp", trials=1200)) > 0.6
+    else:
+        audited(run, data, neighbor, plan, delta=0.0, trials=1200)

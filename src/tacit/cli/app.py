@@ -11,12 +11,16 @@ from typer.core import TyperGroup
 from tacit import __version__
 from tacit.cli import budget, demo, fit, model, plan, schema
 from tacit.cli.failures import sentences
+from tacit.cli.options import examples
 
 __all__ = ["app"]
 
 
 class _Commands(TyperGroup):
     """All commands end in a sentence and an exit code, never in a traceback about what a user did."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return ["demo", "schema", "plan", "fit", "sample", "report", "certificate", "budget"]
 
     def invoke(self, ctx: Any) -> Any:
         with sentences():
@@ -30,6 +34,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,  # its tracebacks can show the values of variables, and those may be rows
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "tacit demo",
+        "tacit schema init data.csv",
+        "tacit plan --schema schema.toml --rows 20000 --components 3",
+        "tacit fit mixture data.csv --schema schema.toml --components 3",
+        "tacit sample model.tacit -n 1000 -o synthetic.csv",
+    ),
 )
 
 
@@ -47,24 +58,18 @@ def tacit(
 ) -> None:
     """Private statistical learning: models near the non-private ones, with a certificate, and nothing leaked.
 
-    \b
-    See it work       tacit demo
-    Describe columns  tacit schema init data.csv
-    Look ahead        tacit plan --schema schema.toml --rows 20000 --components 3
-    Fit               tacit fit mixture data.csv --schema schema.toml --components 3
-    Use the model     tacit sample model.tacit -n 1000 -o synthetic.csv
+    Exit codes: 0 done; 1 refused, because of a file, the data or a value; 2 misunderstood; 3 the budget is short.
 
-    Exit codes: 0 done; 1 refused (a file, the data, a value); 2 the command line cannot be understood; 3 the budget does
-    not allow it. What is refused costs no budget.
+    Whatever is refused costs no budget.
     """
     rich.reconfigure(stderr=True)  # the bars of fits, too, belong on standard error
 
 
 app.command()(demo.demo)
 app.add_typer(schema.app, name="schema")
-app.command()(plan.plan)
+app.command(epilog=plan.EXAMPLES)(plan.plan)
 app.add_typer(fit.app, name="fit")
-app.command()(model.sample)
-app.command()(model.report)
-app.command()(model.certificate)
+app.command(epilog=model.SAMPLE_EXAMPLES)(model.sample)
+app.command(epilog=model.REPORT_EXAMPLES)(model.report)
+app.command(epilog=model.CERTIFICATE_EXAMPLES)(model.certificate)
 app.add_typer(budget.app, name="budget")

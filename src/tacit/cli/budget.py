@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from tacit.cli import screen
-from tacit.cli.options import Delta, Json, Neighbors, NeighborsOption
+from tacit.cli.options import Delta, Json, Neighbors, NeighborsOption, examples
 from tacit.privacy import Account, Budget, Ledger
+from tacit.privacy.ledger_store import shown_url
 
 __all__ = ["app"]
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Keep account of what is spent: a ledger of data sets, their budgets and every charge.",
-    epilog="A ledger is a file, or postgresql://user@host/database. Instead of naming it every time, set TACIT_LEDGER.",
+    epilog="A ledger is a file, or postgresql://user@host/database (keep the password in ~/.pgpass).",
 )
 
-_Ledger = Annotated[
-    str, typer.Argument(metavar="LEDGER", envvar="TACIT_LEDGER", show_envvar=False, help="A file or postgresql:// URL.")
-]
+_Ledger = Annotated[str, typer.Argument(metavar="LEDGER", help="A file or a postgresql:// URL.")]
 _Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="Name of a data set.")]
 
 
-@app.command()
+@app.command(epilog=examples("tacit budget create study.db patients --epsilon 2"))
 def create(
     ledger: _Ledger,
     dataset: _Dataset,
@@ -34,26 +34,19 @@ def create(
     neighbors: NeighborsOption = Neighbors.replace_one,
     json: Json = False,
 ) -> None:
-    """Give a data set a budget, once and for all; the ledger is made if there is none.
-
-    \b
-    tacit budget create study.db patients --epsilon 2
-    """
+    """Give a data set a budget, once and for all; the ledger is made if there is none."""
     account = Ledger(ledger).create(dataset, Budget(epsilon, delta), neighbors.value)
     if json:
         screen.print_json(_state(account))
         return
     screen.say(f"Data set {dataset!r} may spend epsilon {epsilon:g} at delta {delta:g} ({neighbors.value}).")
-    screen.say(f"Charge a fit to it with: --ledger {ledger} --dataset {dataset!r}")
+    place = shlex.quote(shown_url(account.ledger.url))
+    screen.say(f"To charge a fit to it: tacit fit ... --ledger {place} --dataset {shlex.quote(dataset)}")
 
 
-@app.command()
+@app.command(epilog=examples("tacit budget show study.db patients"))
 def show(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
-    """Show what a data set may spend, what it has spent and what is left.
-
-    \b
-    tacit budget show study.db patients
-    """
+    """Show what a data set may spend, what it has spent and what is left."""
     state = _state(Ledger(ledger).account(dataset))
     if json:
         screen.print_json(state)
@@ -86,7 +79,7 @@ def history(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
     if not receipts:
         screen.say(f"Nothing was charged to {dataset!r} yet.")
         return
-    rows = [(str(r.id), r.time.replace("T", " "), r.purpose, f"{r.epsilon:.4g}", r.hash[:12]) for r in receipts]
+    rows = [(str(r.id), r.time[:19].replace("T", " "), r.purpose, f"{r.epsilon:.4g}", r.hash[:12]) for r in receipts]
     screen.table(("charge", "time (UTC)", "purpose", "epsilon alone", "receipt"), rows, words=3)
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from tacit.cli import screen
+from tacit.cli.components import component_table
 from tacit.cli.destination import check_destination
-from tacit.cli.fit import component_table
 from tacit.cli.model import report_writer
 from tacit.cli.options import Components, Epsilon, Json
 from tacit.data import load_randhie

@@ -1,7 +1,7 @@
 """How commands end: a sentence instead of a traceback, and an exit code.
 
-0 done; 1 refused, because of the data, a file or a value; 2 the command line cannot be understood; 3 the ledger's budget
-does not allow it. Whatever is refused has cost no budget.
+0 done; 1 refused, because of the data, a file or a value; 2 the command line cannot be understood; 3 the budget is
+short. Whatever is refused has cost no budget.
 """
 
 from __future__ import annotations

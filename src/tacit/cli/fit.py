@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json as json_
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from typer.core import TyperCommand
 
 from tacit.cli import screen
+from tacit.cli.components import component_table, standard_deviations
 from tacit.cli.destination import check_destination
 from tacit.cli.model import report_writer
 from tacit.cli.model_file import save_model
@@ -28,13 +29,14 @@ from tacit.cli.options import (
     Missing,
     Neighbors,
     NeighborsOption,
+    examples,
 )
 from tacit.cli.schema import read_schema
 from tacit.latent import GaussianMixture
 from tacit.privacy import Account, Ledger
 from tacit.tables import Schema
 
-__all__ = ["app", "component_table"]
+__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
 
@@ -49,8 +51,10 @@ class _Fit(TyperCommand):
     """Understands ``--bounds private`` beside ``--bounds LOW HIGH``: an option has one number of values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        plain = "\0".join(args).replace("--bounds\0private", "--private-bounds").split("\0") if args else args
-        return super().parse_args(ctx, plain)
+        for place in range(len(args) - 1, 0, -1):
+            if args[place - 1 : place + 1] == ["--bounds", "private"]:
+                args[place - 1 : place + 1] = ["--private-bounds"]
+        return super().parse_args(ctx, args)
 
 
 @app.callback()
@@ -58,7 +62,14 @@ def fit() -> None:
     """Fit a model privately."""
 
 
-@app.command(cls=_Fit)
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit mixture data.csv --schema schema.toml --components 3 --epsilon 1",
+        "tacit fit mixture numbers.csv --bounds -10 10 --components 3",
+        "tacit fit mixture data.csv --schema s.toml -k 3 --ledger study.db --dataset patients",
+    ),
+)
 def mixture(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")],
     components: Components,
@@ -78,9 +89,7 @@ def mixture(
     missing: Annotated[
         Missing, typer.Option(help="Refuse a table with missing cells, or leave such rows out.")
     ] = Missing.error,
-    ledger: Annotated[
-        str | None, typer.Option(envvar="TACIT_LEDGER", help="Charge the fit to this ledger; see tacit budget.")
-    ] = None,
+    ledger: Annotated[str | None, typer.Option(help="Charge the fit to this ledger; see tacit budget.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Name of the data set in the ledger.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.tacit"),
     report: Annotated[Path | None, typer.Option(help="Also write a report, an .html file.")] = None,
@@ -90,15 +99,10 @@ def mixture(
 ) -> None:
     """Fit a Gaussian mixture to a table under differential privacy, and save it with its certificate.
 
-    \b
-    tacit fit mixture data.csv --schema schema.toml --components 3 --epsilon 1 -o model.tacit
-    tacit fit mixture numbers.csv --bounds -10 10 --components 3
-    tacit fit mixture data.csv --schema schema.toml --components 3 --ledger study.db --dataset patients
-
     The data, the options and where the results go are checked before anything is charged.
     """
     if (ledger is None) != (dataset is None):
-        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and the name of the data set in it.")
+        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and a data set in it.")
     check_destination(output, replace=force)
     if report is not None:
         check_destination(report, endings=(".html",))
@@ -117,7 +121,7 @@ def mixture(
         random_state=seed,
         verbose=sys.stderr.isatty(),
     ).fit(str(data))
-    save_model(model, output)
+    output = _saved(model, output)
     if write_report is not None:
         write_report(model, report, title=data.name)
     if seed is not None:
@@ -130,25 +134,6 @@ def mixture(
     screen.say()
     left = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
     screen.where(model=output, report=report, left=left, certificate=f"tacit certificate {output}")
-
-
-def component_table(model: GaussianMixture) -> None:
-    """Print weights, and the means and standard deviations of as many components as there is room for."""
-    names = model._domain.names or [f"column {j + 1}" for j in range(model._domain.columns)]
-    deviations = _deviations(model)
-    cells = [[f"{m:.3g} ± {s:.2g}" for m, s in zip(*pair)] for pair in zip(model.means_.T, deviations.T)]
-    wide = 2 + max(len(cell) for row in cells for cell in row)
-    room = max(1, (screen.width() - 4 - max(map(len, names))) // wide)
-    shown = min(room, model.n_components)
-    head = ["mean ± deviation", *(f"{weight:.1%}" for weight in model.weights_[:shown])]
-    screen.table(head, [[name, *row[:shown]] for name, row in zip(names, cells)])
-    if shown < model.n_components:
-        screen.say(f"  ({model.n_components - shown} lighter components are not shown)")
-
-
-def _deviations(model: GaussianMixture) -> np.ndarray:
-    variances = np.einsum("kii->ki", model._mixture.covariances)
-    return np.sqrt(variances) * model._domain.scale
 
 
 def _public(
@@ -173,6 +158,17 @@ def _public(
     return "private" if private else radius if radius is not None else bounds  # type: ignore[return-value]
 
 
+def _saved(model: GaussianMixture, output: Path) -> Path:
+    """Save a model that was paid for: where it should go, or else where it can."""
+    try:
+        return save_model(model, output)
+    except OSError as error:
+        elsewhere = Path(tempfile.mkdtemp(prefix="tacit-")) / output.name
+        save_model(model, elsewhere)
+        screen.note(f"Warning: nothing could be written to {output} any more ({error}); the model is in {elsewhere}.")
+        return elsewhere
+
+
 def _summary(model: GaussianMixture, output: Path, report: Path | None, account: Account | None) -> dict[str, Any]:
     names = model._domain.names
     return {
@@ -181,7 +177,7 @@ def _summary(model: GaussianMixture, output: Path, report: Path | None, account:
         "columns": None if names is None else list(names),
         "weights": model.weights_.tolist(),
         "means": model.means_.tolist(),
-        "standard_deviations": _deviations(model).tolist(),
+        "standard_deviations": standard_deviations(model).tolist(),
         "remaining": None if account is None else account.remaining().epsilon,
         "certificate": json_.loads(model.privacy_.to_json()),
     }

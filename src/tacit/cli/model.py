@@ -1,4 +1,4 @@
-"""What can be done with a fitted model: ``tacit sample``, ``tacit report``, ``tacit certificate``. None spends budget."""
+"""What can be done with a fitted model: ``tacit sample``, ``tacit report``, ``tacit certificate``; all free."""
 
 from __future__ import annotations
 
@@ -15,12 +15,22 @@ import typer
 from tacit.cli import screen
 from tacit.cli.destination import check_destination, written_whole
 from tacit.cli.model_file import load_model
-from tacit.cli.options import Json, ModelFile
+from tacit.cli.options import Json, ModelFile, examples
 from tacit.latent import GaussianMixture
 
 __all__ = ["certificate", "report", "report_writer", "sample"]
 
 _PART_ROWS = 65_536
+
+SAMPLE_EXAMPLES = examples(
+    "tacit sample model.tacit -n 1000 -o synthetic.csv", "tacit sample model.tacit -n 1000000 -o synthetic.parquet"
+)
+REPORT_EXAMPLES = examples(
+    "tacit report model.tacit -o report.html", "tacit report model.tacit --pair age,weight --pair age,visits"
+)
+CERTIFICATE_EXAMPLES = examples(
+    "tacit certificate model.tacit", "tacit certificate model.tacit --json > certificate.json"
+)
 
 
 def sample(
@@ -33,10 +43,6 @@ def sample(
     """Draw a synthetic table from a model, with the types and categories of its schema, inside its bounds.
 
     It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
-
-    \b
-    tacit sample model.tacit -n 1000 -o synthetic.csv
-    tacit sample model.tacit -n 1000000 -o synthetic.parquet
     """
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
@@ -60,12 +66,7 @@ def report(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a model's report: one HTML page that opens offline, with the certificate in plain words.
-
-    \b
-    tacit report model.tacit -o report.html
-    tacit report model.tacit --pair age,weight --pair age,visits
-    """
+    """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
     fitted = load_model(model)
@@ -78,12 +79,7 @@ def report(
 
 
 def certificate(model: ModelFile, json: Json = False) -> None:
-    """Print a model's privacy certificate, in plain words or as JSON.
-
-    \b
-    tacit certificate model.tacit
-    tacit certificate model.tacit --json > certificate.json
-    """
+    """Print a model's privacy certificate, in plain words or as JSON."""
     fitted = load_model(model)
     if json:
         typer.echo(fitted.privacy_.to_json())

@@ -11,15 +11,15 @@ The format, ``tacit.model/1``
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
-      "ball": false,                        whether rows keep inside a ball, of radius sqrt(d) in z, or inside a box, [-1, 1]
+      "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
       "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
 
-Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written so
-that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file is not
-signed: whoever can write it can also change the certificate in it.
+Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
+so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
+is not signed: whoever can write it can also change the certificate in it.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
 def load_model(path: str | PathLike[str]) -> GaussianMixture:
     """Read a model that `save_model` wrote: ready to sample, predict and report, exactly as it was.
 
-    Nothing in the file is executed. A file that is damaged, or of a format that this version does not know, is refused in
-    a sentence.
+    Nothing in the file is executed. A file that is damaged, or of a format that this version does not know, is refused
+    in a sentence.
     """
     path = Path(path)
     values = _read(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -22,10 +22,11 @@ __all__ = [
     "ModelFile",
     "Neighbors",
     "NeighborsOption",
+    "examples",
 ]
 
 
-class Covariance(str, Enum):
+class Covariance(StrEnum):
     """Shapes of components."""
 
     full = "full"
@@ -34,14 +35,14 @@ class Covariance(str, Enum):
     spherical = "spherical"
 
 
-class Neighbors(str, Enum):
+class Neighbors(StrEnum):
     """Between which tables the guarantee holds."""
 
     replace_one = "replace_one"
     add_remove = "add_remove"
 
 
-class Method(str, Enum):
+class Method(StrEnum):
     """Algorithms for a mixture."""
 
     scale_free = "scale_free"
@@ -49,7 +50,7 @@ class Method(str, Enum):
     per_parameter = "per_parameter"
 
 
-class Missing(str, Enum):
+class Missing(StrEnum):
     """What to do about rows with missing cells."""
 
     error = "error"
@@ -60,15 +61,28 @@ Components = Annotated[int, typer.Option("--components", "-k", help="How many co
 Epsilon = Annotated[float, typer.Option(help="The privacy budget: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="The privacy budget's delta: well below 1 / number of rows.")]
 CovarianceOption = Annotated[
-    Covariance, typer.Option("--covariance", help="Shape of components; simpler ones need less noise.")
+    Covariance,
+    typer.Option(
+        "--covariance", metavar="SHAPE", help="full, tied, diag or spherical components; the simpler, the less noise."
+    ),
 ]
 NeighborsOption = Annotated[
     Neighbors,
     typer.Option(
-        "--neighbors", help="One person's row takes another value, or is there or not (the number of rows is secret too)."
+        "--neighbors",
+        metavar="RELATION",
+        help="replace_one: a row takes another value. add_remove: a row comes or goes, and their number is secret.",
     ),
 ]
-MethodOption = Annotated[Method, typer.Option("--method", help="The algorithm; scale_free is the most accurate.")]
+MethodOption = Annotated[
+    Method,
+    typer.Option("--method", metavar="NAME", help="scale_free (the most accurate), joint or per_parameter."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output file if it is there already.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that tacit fit made.")]
+
+
+def examples(*commands: str) -> str:
+    """Return the end of a help page: commands to copy."""
+    return "\n\n".join(["[bold]Examples[/bold]", *commands])

@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli import screen
 from tacit.cli.destination import check_destination, written_whole
-from tacit.cli.options import Force, Json
+from tacit.cli.options import Force, Json, examples
 from tacit.sources import as_source, has_missing
 from tacit.tables import Boolean, Categorical, Column, Ignored, Schema
 
@@ -19,7 +19,7 @@ __all__ = ["app", "read_schema"]
 app = typer.Typer(no_args_is_help=True, help="Write down what is publicly known about the columns, and check it.")
 
 
-@app.command()
+@app.command(epilog=examples("tacit schema init patients.csv", "tacit schema init patients.parquet -o patients.toml"))
 def init(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write; - prints it.")] = Path("schema.toml"),
@@ -29,12 +29,9 @@ def init(
 ) -> None:
     """Write a schema to be filled in: names and types of the columns, and blanks for bounds and categories.
 
-    Bounds and categories are public knowledge: from a code book, a questionnaire, common sense. They are not read from
-    rows, because that would reveal rows; with --peek they are, and the file says so.
+    Bounds and categories are public knowledge: from a code book, a questionnaire, common sense.
 
-    \b
-    tacit schema init patients.csv
-    tacit schema init patients.parquet -o patients.toml
+    They are not read from rows, because that would reveal rows; with --peek they are, and the file says so.
     """
     to_screen = str(output) == "-"
     if not to_screen:
@@ -58,7 +55,7 @@ def init(
     screen.say(f"Fill in the blanks from public knowledge, then: tacit schema check {output} {data}")
 
 
-@app.command()
+@app.command(epilog=examples("tacit schema check schema.toml", "tacit schema check schema.toml patients.csv"))
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A .toml file.")],
     data: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A table that it should describe.")] = None,
@@ -67,10 +64,6 @@ def check(
     """Check a schema, all of its columns at once, and that a table can be read with it. Nothing is spent.
 
     What this says about a table is meant for its keeper: whether it can be read, and whether cells are missing.
-
-    \b
-    tacit schema check schema.toml
-    tacit schema check schema.toml patients.csv
     """
     known = read_schema(schema)
     missing = None

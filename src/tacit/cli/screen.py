@@ -104,4 +104,4 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Pa
         grid.add_column(Text(name), justify="left" if index < words else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row))
-    return Padding(grid, (0, 0, 0, 2))
+    return Padding(grid, (0, 0, 0, 2), expand=False)

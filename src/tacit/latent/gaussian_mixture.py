@@ -311,9 +311,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
                 self.n_components, columns, self.covariance_type, self.neighbors, n_rows, self.n_iter, means, self.prior
             )
         if self.method == "joint":
-            return Joint(self.n_components, columns, self.covariance_type, n_rows, self.n_iter, means, self.prior)
+            return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)
         model = PerParameter(
-            self.n_components, columns, self.covariance_type, n_rows, self.n_iter, means, self.prior, noise=self.noise
+            self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior, noise=self.noise
         )
         model.multipliers = compositions.noise_multipliers(
             self.composition, self.noise, Budget(self.epsilon, self.delta), self.n_components, model.iterations

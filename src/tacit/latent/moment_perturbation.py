@@ -14,14 +14,14 @@ Both work in the public ball: noise is sized for the bounds, not for the compone
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
-from tacit.latent.scale_free import Fit, constrained
+from tacit.latent.scale_free import constrained
 from tacit.privacy import Gaussian, Laplace, Step
 from tacit.statistics import ComponentMoments, CovarianceType, numbers_in_second_moment
 from tacit.statistics.components import Array
@@ -50,7 +50,6 @@ class _BallModel:
     n_components: int
     columns: int
     covariance_type: CovarianceType
-    rows: int | None
     n_iter: int | str = "auto"
     means: Array | None = None
     prior: MixturePrior | None = None
@@ -60,13 +59,13 @@ class _BallModel:
     def iterations(self) -> int:
         return ITERATIONS if self.n_iter == "auto" else int(self.n_iter)
 
-    def start(self) -> Fit:
+    def start(self) -> Mixture:
         means = public_means(self.n_components, self.columns) if self.means is None else self.means
         covariances = np.broadcast_to(np.eye(self.columns), (self.n_components, self.columns, self.columns))
-        return Fit(Mixture(np.full(self.n_components, 1 / self.n_components), means, covariances), self.rows)
+        return Mixture(np.full(self.n_components, 1 / self.n_components), means, covariances)
 
-    def finish(self, state: Fit) -> Mixture:
-        return state.mixture.by_weight()
+    def finish(self, state: Mixture) -> Mixture:
+        return state.by_weight()
 
     def _moments(
         self, mixture: Mixture, count: float, mean: float, second: float, only: int | None
@@ -87,10 +86,10 @@ class _BallModel:
         values, axes = np.linalg.eigh(matrix)
         return (axes * np.maximum(values, _LEAST_EIGENVALUE * self.columns)) @ axes.T
 
-    def _settled(self, counts: Array, mixture: Mixture, rows: float | None) -> Fit:
+    def _settled(self, counts: Array, mixture: Mixture) -> Mixture:
         if self.prior is not None:
             mixture = self.prior.posterior_mode(counts, mixture)
-        return Fit(constrained(mixture, self.covariance_type), rows)
+        return constrained(mixture, self.covariance_type)
 
 
 @dataclass
@@ -106,17 +105,17 @@ class Joint(_BallModel):
         size = self.n_components * (1 + self.columns + numbers_in_second_moment(kind, self.columns))
         return [Gaussian(_MOMENTS, 1.0, self.iterations, size)]
 
-    def statistic(self, state: Fit, index: int, noise: Noise) -> tuple[Fit, ComponentMoments]:
+    def statistic(self, state: Mixture, index: int, noise: Noise) -> tuple[Mixture, ComponentMoments]:
         """Return all three moments of all components."""
-        return state, self._moments(state.mixture, 1.0, 1.0, 1.0, None)
+        return state, self._moments(state, 1.0, 1.0, 1.0, None)
 
-    def update(self, state: Fit, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Fit:
+    def update(self, state: Mixture, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Mixture:
         """M-step on noisy moments."""
         counts, sums, squares = statistic.parts(released)
         counts = _floored(counts, noise)
         means = _inside(sums / counts[:, None])
         covariances = np.stack([self._covariance(*each) for each in zip(squares, counts, means)])
-        return self._settled(counts, Mixture(counts / counts.sum(), means, covariances), float(counts.sum()))
+        return self._settled(counts, Mixture(counts / counts.sum(), means, covariances))
 
 
 @dataclass
@@ -149,10 +148,13 @@ class PerParameter(_BallModel):
             Gaussian(_COVARIANCES, self.multipliers[_COVARIANCES], many, numbers_in_second_moment(kind, self.columns)),
         ]
 
-    def start(self) -> Fit:
+    def start(self) -> _Gathering:
         """Return the starting point, with nothing of an iteration gathered yet."""
-        begun = super().start()
-        return _Gathering(begun.mixture, begun.rows, begun.mixture, np.empty(0), [], [])
+        return _Gathering(super().start())
+
+    def finish(self, state: _Gathering) -> Mixture:
+        """Return the mixture that the last iteration ended with."""
+        return state.at.by_weight()
 
     def statistic(self, state: _Gathering, index: int, noise: Noise) -> tuple[_Gathering, ComponentMoments]:
         """Return one moment of one component, at the parameters the iteration began with."""
@@ -160,22 +162,23 @@ class PerParameter(_BallModel):
         weights = {_WEIGHTS: (1.0, 0.0, 0.0), _MEANS: (0.0, 1.0, 0.0), _COVARIANCES: (0.0, 0.0, 1.0)}[name]
         return state, self._moments(state.at, *weights, None if name == _WEIGHTS else component)
 
-    def update(self, state: _Gathering, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Fit:
+    def update(
+        self, state: _Gathering, index: int, statistic: ComponentMoments, released: Array, noise: float
+    ) -> _Gathering:
         """Gather weights, then means, then covariances; with the last of them, the iteration is done."""
         name, component = self._what(index)
         counts, sums, squares = statistic.parts(released)
         if name == _WEIGHTS:
-            return _Gathering(state.mixture, state.rows, state.at, _floored(counts, noise), [], [])
+            return replace(state, counts=_floored(counts, noise))
         count = state.counts[component]
         if name == _MEANS:
-            state.means.append(_inside(sums[0] / count))
-            return state
-        state.covariances.append(self._covariance(squares[0], count, state.means[component]))
+            return replace(state, means=(*state.means, _inside(sums[0] / count)))
+        covariance = self._covariance(squares[0], count, state.means[component])
+        state = replace(state, covariances=(*state.covariances, covariance))
         if component < self.n_components - 1:
             return state
         likeliest = Mixture(state.counts / state.counts.sum(), np.stack(state.means), np.stack(state.covariances))
-        settled = self._settled(state.counts, likeliest, float(state.counts.sum()))
-        return _Gathering(settled.mixture, settled.rows, settled.mixture, np.empty(0), [], [])
+        return _Gathering(self._settled(state.counts, likeliest))
 
     def _what(self, index: int) -> tuple[str, int]:
         place = index % (2 * self.n_components + 1)
@@ -183,13 +186,13 @@ class PerParameter(_BallModel):
 
 
 @dataclass(frozen=True, eq=False)
-class _Gathering(Fit):
-    """A fit in the middle of an iteration: where rows are weighed at, and what has been gathered."""
+class _Gathering:
+    """A fit in the middle of an iteration: the mixture rows are weighed at, and what has been gathered."""
 
     at: Mixture
-    counts: Array
-    means: list[Array]
-    covariances: list[Array]
+    counts: Array = field(default_factory=lambda: np.empty(0))
+    means: tuple[Array, ...] = ()
+    covariances: tuple[Array, ...] = ()
 
 
 def _floored(counts: Array, noise: float) -> Array:

@@ -27,18 +27,19 @@ from scipy.stats import chi2
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
-from tacit.latent.shrinkage import james_stein, shrunk_covariance
+from tacit.latent.shrinkage import shrunk, shrunk_covariance
 from tacit.privacy import Gaussian, Relation, Step
 from tacit.statistics import ComponentMoments, CovarianceType, moment_sensitivity, numbers_in_second_moment
 from tacit.statistics.components import Array
 
 _GROWING, _REFINING = "growing moments", "refining moments"
 _ROUNDS_PER_SIZE = 2
-_REFINING_ROUNDS = 5
+_REFINING_ROUNDS = 6
 _REFINING_SHARE = 3.0  # of the budget (in squared signal-to-noise) that a refining round gets, growing rounds getting 1
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
 _FLOOR = 0.02  # least variance in one round, relative to the component's mean variance
 _LEAST_VARIANCE = 1e-8  # in units of the squared public bounds
+_LEAST_DOUBT = 0.05  # as components go on moving from round to round
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 
 
@@ -48,6 +49,7 @@ class Fit:
 
     mixture: Mixture
     rows: float | None
+    doubts: Array | None = None  # of means and covariances (2, K): how far off they may be, as relative variances
 
 
 @dataclass
@@ -133,9 +135,12 @@ class ScaleFree:
         size = min(self.sizes[index], self._affordable(state, unit)) if self.means is None else self.n_components
         mixture = state.mixture
         mixture = mixture.split(size) if mixture.count < size else mixture.merge(size)
+        doubts = (
+            state.doubts if state.doubts is not None and mixture.count == state.mixture.count else np.ones((2, size))
+        )
         mixture = constrained(mixture, kind)
         radius = clipping_radius(self.columns, kind, None if state.rows is None else unit / (state.rows / size))
-        return Fit(mixture, state.rows), ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+        return Fit(mixture, state.rows, doubts), ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
 
     def _affordable(self, state: Fit, unit: float) -> int:
         if state.rows is None:
@@ -151,13 +156,12 @@ class ScaleFree:
             counts = counts + (self.rows - counts.sum()) / len(counts)
         rows = max(counts.sum(), noise / statistic.count)
         counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
-        shifts = np.stack(
-            [
-                james_stein(total / count, noise * radius / statistic.mean / count)[0]
-                for total, count in zip(sums, counts)
-            ]
-        )
-        covariances = self._covariances(statistic, counts, shifts, squares, noise * radius**2)
+        mean_noise = noise * radius / statistic.mean / counts
+        shifts = np.stack([shrunk(*each)[0] for each in zip(sums / counts[:, None], mean_noise, state.doubts[0])])
+        covariances, doubts = self._covariances(statistic, counts, shifts, squares, noise * radius**2, state.doubts[1])
+        mean_doubts = state.doubts[0] * mean_noise**2 / (state.doubts[0] + mean_noise**2)
+        mean_doubts /= np.einsum("kii->k", covariances) / self.columns
+        doubts = np.clip(np.stack([mean_doubts, doubts]) + _LEAST_DOUBT, 0.0, 1.0)
         factors = statistic.components.factors
         means = np.clip(
             old.means + np.einsum("kij,kj->ki", factors, shifts), -_reach(self.columns), _reach(self.columns)
@@ -169,28 +173,31 @@ class ScaleFree:
         )
         if self.prior is not None:
             mixture = self.prior.posterior_mode(counts, mixture)
-        return Fit(constrained(mixture, kind), rows)
+        return Fit(constrained(mixture, kind), rows, doubts)
 
     def _covariances(
-        self, statistic: ComponentMoments, counts: Array, shifts: Array, squares: Array, noise: float
-    ) -> Array:
-        """Return covariances in the components' last coordinates, (K, d, d)."""
+        self, statistic: ComponentMoments, counts: Array, shifts: Array, squares: Array, noise: float, doubts: Array
+    ) -> tuple[Array, Array]:
+        """Return covariances in the components' last coordinates, (K, d, d), and what is left of doubts."""
         radius, kind, identity = statistic.radius, statistic.covariance_type, np.eye(self.columns)
         if kind == "tied":
             between = np.einsum("k,ki,kj->ij", counts, shifts, shifts)
             rows = counts.sum()
-            pooled = shrunk_covariance((squares - between) / rows, noise / rows, radius, _FLOOR, "full")
-            return np.broadcast_to(pooled, (len(counts), *pooled.shape))
+            pooled, doubt = shrunk_covariance(
+                (squares - between) / rows, noise / rows, float(doubts.mean()), radius, _FLOOR, "full"
+            )
+            return np.broadcast_to(pooled, (len(counts), *pooled.shape)), np.full(len(counts), doubt)
         estimates = []
-        for count, shift, square in zip(counts, shifts, squares):
+        for count, shift, square, doubt in zip(counts, shifts, squares, doubts):
             if kind == "full":
                 moment = square / count - np.outer(shift, shift)
             elif kind == "diag":
                 moment = np.diag(square / count - shift**2)
             else:
                 moment = (square / count - shift @ shift) / self.columns * identity
-            estimates.append(shrunk_covariance(moment, noise / count, radius, _FLOOR, kind))
-        return np.stack(estimates)
+            estimates.append(shrunk_covariance(moment, noise / count, doubt, radius, _FLOOR, kind))
+        covariances, left = zip(*estimates)
+        return np.stack(covariances), np.array(left)
 
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as asked for, heaviest first."""

@@ -142,8 +142,8 @@ class MixedProfile:
         if not _LEAST_INTERVAL < self.interval < _LARGEST_INTERVAL:
             return 1.0
         delta = float(self._pld.get_delta_for_epsilon(epsilon))
-        if math.isnan(delta):  # an epsilon beyond 700, in older versions of dp_accounting
-            return 1.0
+        if math.isnan(delta):  # older versions of dp_accounting overflow here, and delta can only have fallen since
+            delta = float(self._pld.get_delta_for_epsilon(700.0))
         return min(1.0, max(0.0, delta) * (1 + 1e-15 * self.total / self.interval) + 1e-13 + 2e-16 * self.total)
 
     @cached_property

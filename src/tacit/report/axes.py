@@ -50,8 +50,10 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
 
     Examples
     --------
-    >>> ticks(0.0, 9.7).labels, ticks(0.0, 63_000.0)
-    (('0', '2', '4', '6', '8'), Ticks(values=(0.0, 20000.0, 40000.0, 60000.0), labels=('0', '20', '40', '60'), unit='10³'))
+    >>> ticks(0.0, 9.7).labels
+    ('0', '2', '4', '6', '8')
+    >>> ticks(0.0, 63_000.0)
+    Ticks(values=(0.0, 20000.0, 40000.0, 60000.0), labels=('0', '20', '40', '60'), unit='10³')
     """
     rough = (high - low) / most
     power = 10.0 ** math.floor(math.log10(rough))

@@ -10,12 +10,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from tacit.privacy import Certificate
-from tacit.report.numerals import listed, one_in, percent, plural, rounded, scientific
+from tacit.report.numerals import listed, percent, plural, rounded, scientific
 from tacit.report.view import MixtureView, NumberColumn
-from tacit.report.words import SEEDED, WEAK_EPSILON
+from tacit.report.words import WEAK_EPSILON
 
 Level = Literal["danger", "warning", "note"]
 
+_SEEDED = (
+    "What this page says about protection is what the same fit would give without random_state. Fit again without it."
+)
 _ALIKE = 0.95  # overlap from which two components are hardly two
 _LITTLE_USED = 0.2  # of a public range
 _MUCH_OUTSIDE = 0.1  # of the model's rows
@@ -51,28 +54,28 @@ def cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:
 def _budget(certificate: Certificate) -> list[Caution]:
     budget, rows, found = certificate.budget, certificate.rows, []
     if certificate.seeded:
-        found.append(Caution("danger", "Seeded noise protects nobody", SEEDED))
+        found.append(Caution("danger", "Seeded noise protects nobody", _SEEDED))
     proven = certificate.delta(budget.epsilon)
     if proven > budget.delta:
         text = f"At ε = {rounded(budget.epsilon)} what was released is proven for δ = {scientific(proven)} only."
         found.append(Caution("danger", "The budget was not kept", text))
     if budget.epsilon > WEAK_EPSILON:
         text = (
-            f"ε = {rounded(budget.epsilon)} is above {WEAK_EPSILON:g}: the odds of a conclusion about somebody may change "
-            "more than a thousandfold. Values of 1 or less are usual where people must not be recognised."
+            f"ε = {rounded(budget.epsilon)} is above {WEAK_EPSILON:g}: the odds of a conclusion about somebody may "
+            "change more than a thousandfold. Values of 1 or less are usual where people must not be recognised."
         )
         found.append(Caution("warning", "A large epsilon promises little", text))
     if rows is not None and budget.delta * rows >= 0.1:
         level: Level = "danger" if budget.delta * rows >= 1 else "warning"
         text = (
-            f"δ = {scientific(budget.delta)} beside {plural(rows, 'row')}: a δ of {one_in(rows)} allows publishing "
+            f"δ = {scientific(budget.delta)} beside {plural(rows, 'row')}: a δ of 1 in {rows:,} allows publishing "
             f"somebody's row outright. Take at most {scientific(10.0 ** np.floor(np.log10(0.01 / rows)))}."
         )
         found.append(Caution(level, "Delta is large for so many rows", text))
     elif rows is None and budget.delta > 1e-5:
         text = (
-            f"The number of rows is not shown. δ = {scientific(budget.delta)} is small enough for tables of at most some "
-            f"{0.1 / budget.delta:,.0f} rows; compare."
+            f"The number of rows is not shown. δ = {scientific(budget.delta)} is small enough for tables of at most "
+            f"some {0.1 / budget.delta:,.0f} rows; compare."
         )
         found.append(Caution("note", "Compare delta with the number of rows", text))
     return found
@@ -86,7 +89,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
         named = "; ".join(_numbers(group) for group in repeated)
         text = (
             f"Components {named} are the same. The noise was too large to tell so many apart: {len(groups)} different "
-            f"ones were found, and {view.count} asked for. Nothing is wrong with the result; fewer components say as much."
+            f"ones were found, and {view.count} asked for. The result is sound; fewer components say as much."
         )
         found.append(Caution("warning", "Some components are copies", text))
     firsts = [group[0] for group in groups]
@@ -100,8 +103,8 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
         faint = [k for k in firsts if view.weights[k] * certificate.rows < needed]
         if faint:
             text = (
-                f"So much noise and so many columns want some {needed:,.0f} rows for each component, and {_numbers(faint)} "
-                f"{'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
+                f"So much noise and so many columns want some {needed:,.0f} rows for each component, and "
+                f"{_numbers(faint)} {'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
             )
             found.append(Caution("warning", "Some components rest on few rows beside the noise", text))
     return found
@@ -112,9 +115,9 @@ def _bounds(view: MixtureView) -> list[Caution]:
     unused = [(column, share) for column in view.numbers if (share := _used(view, column)) < _LITTLE_USED]
     if unused:
         text = (
-            f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If more "
-            "is known publicly, without looking at these rows, narrower bounds help; the default method gains little by "
-            "it, the methods “joint” and “per_parameter” a lot."
+            f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If "
+            "more is known publicly, without looking at these rows, narrower bounds help: the default method gains "
+            "little by them, the methods “joint” and “per_parameter” a lot."
         )
         found.append(Caution("note", "Public ranges are little used", text))
     beyond = [(column, share) for column in view.numbers if (share := _outside(view, column)) > _MUCH_OUTSIDE]

@@ -56,15 +56,18 @@ def rounded(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
 
 
-def spread(mean: float, deviation: float) -> tuple[str, str]:
-    """Return a mean and its standard deviation, both to the deviation's second digit.
+def spread(mean: float, deviation: float, reach: float) -> tuple[str, str]:
+    """Return a mean and its standard deviation, both to the deviation's second digit, but no finer than 1% of `reach`.
 
     Examples
     --------
-    >>> spread(2.8604, 4.5043), spread(41234.0, 1234.0), spread(0.123456, 0.00321)
-    (('2.9', '4.5'), ('41,234', '1,234'), ('0.1235', '0.0032'))
+    >>> spread(2.8604, 4.5043, 9.0), spread(41234.0, 1234.0, 5000.0), spread(0.00001, 0.0003, 2.0)
+    (('2.9', '4.5'), ('41,234', '1,234'), ('0.00', '<0.01'))
     """
-    decimals = 1 - math.floor(math.log10(deviation)) if deviation > 0 else 3
+    finest = 2 - math.floor(math.log10(reach))
+    decimals = min(finest, 1 - math.floor(math.log10(deviation))) if deviation > 0 else finest
+    if decimals <= 6 and deviation < 0.5 * 10.0**-decimals:
+        return number(mean, decimals), f"<{number(10.0**-decimals, decimals)}"
     return number(mean, decimals), number(deviation, decimals)
 
 
@@ -73,16 +76,14 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.547), percent(0.0312), percent(0.0002), percent(0.9999), percent(1.0), percent(0.0)
-    ('55%', '3.1%', '<0.1%', '>99.9%', '100%', '0%')
+    >>> percent(0.547), percent(0.0312), percent(0.004), percent(0.0002), percent(0.9999), percent(1.0), percent(0.0)
+    ('55%', '3%', '0.4%', '<0.1%', '>99.9%', '100%', '0%')
     """
-    if not math.isfinite(share):
-        return "–"
     if 0 < share < 0.001:
         return "<0.1%"
     if 0.999 < share < 1:
         return ">99.9%"
-    return f"{share:.0%}" if share == 0 or 0.1 <= share <= 0.9 or share == 1 else f"{share:.1%}"
+    return f"{share:.0%}" if share in (0, 1) or 0.0095 <= share <= 0.9905 else f"{share:.1%}"
 
 
 def one_in(probability: float) -> str:

@@ -20,7 +20,7 @@ from tacit.report.view import MixtureView, NumberColumn
 Array = NDArray[np.float64]
 
 COLOURS = 8
-_SHOWN = 2.2  # standard deviations around every centre that a picture takes in
+_SHOWN = 2.1  # standard deviations around every centre that a picture takes in
 _LABEL = 9.0  # radius of a component's label, in pixels
 _LOWEST = -12  # least power of ten of delta that the curve is drawn to, if the budget's is not smaller
 
@@ -82,7 +82,9 @@ def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
     y = Scale(0.0, float(total.max()) * 1.08, 238.0, 10.0)
     groups = view.copies()
     curves = [
-        element("path", d=_path(x, y, grid, densities[group].sum(axis=0), closed=True), class_=f"area {colour(group[0])}")
+        element(
+            "path", d=_path(x, y, grid, densities[group].sum(axis=0), closed=True), class_=f"area {colour(group[0])}"
+        )
         for group in groups
     ]
     tops = [(x(view.means[g[0], column.place]), y(densities[g].sum(axis=0).max())) for g in groups]
@@ -100,11 +102,12 @@ def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
 
 def range_strip(view: MixtureView, column: NumberColumn) -> Html:
     """Return where in the public range each component lies: a small picture for a cell of a table."""
-    x, height = Scale(column.low, column.high, 2.0, 138.0), 6 * view.count + 4
+    gap = 6 if view.count <= 4 else 4
+    x, height = Scale(column.low, column.high, 2.0, 138.0), gap * view.count + 4
     marks = []
     for k, (mean, deviation) in enumerate(zip(view.means[:, column.place], view.deviations(column.place))):
         ends = [x(min(max(mean + side * deviation, column.low), column.high)) for side in (-2, 2)]
-        y = 6.0 * k + 5
+        y = gap * k + 5.0
         marks += [
             element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_=f"whisker {colour(k)}"),
             element("circle", cx=x(min(max(mean, column.low), column.high)), cy=y, r=2.4, class_=f"dot {colour(k)}"),
@@ -126,8 +129,10 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
     powers = tuple(float(power) for power in range(lowest + lowest % 2, 1, 2 if lowest >= -16 else 4))
     marks = Ticks(powers, tuple("1" if power == 0 else scientific(10.0**power) for power in powers))
     at = (x(budget.epsilon), y(max(lowest, math.log10(budget.delta)) if budget.delta else lowest))
-    side = "start" if at[0] < 250 else "end"
+    # Above and to the right of its point, and of the whole falling curve, there is room for the label.
     where = f"ε = {rounded(budget.epsilon)}, δ = {scientific(budget.delta)}"
+    left = min(at[0] + 10, x.end - 7.5 * len(where))
+    height = min(at[1], y(float(np.interp(left, [x(epsilon) for epsilon in epsilons], logs)))) - 10
     return _picture(
         key,
         (480, 304),
@@ -138,7 +143,7 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
         element("path", d=_path(x, y, epsilons, logs), class_="curve", clip_path=f"url(#{key}-plot)"),
         element("path", d=f"M{x.start:.1f} {at[1]:.1f}H{at[0]:.1f}V{y.start:.1f}", class_="guide"),
         element("circle", cx=at[0], cy=at[1], r=5.5, class_="budget"),
-        element("text", where, x=at[0] + (10 if side == "start" else -4), y=at[1] - 11, text_anchor=side, class_="mark"),
+        element("text", where, x=left, y=max(height, y.end + 12), class_="mark"),
     )
 
 
@@ -158,7 +163,9 @@ def lowest_power(certificate: Certificate) -> int:
 def _window(view: MixtureView, column: NumberColumn) -> tuple[float, float]:
     """Return the part of an axis to show: all components, from the private parameters alone."""
     means, reach = view.means[:, column.place], _SHOWN * view.deviations(column.place)
-    return float((means - reach).min()), float((means + reach).max())
+    low, high = float((means - reach).min()), float((means + reach).max())
+    margin = 0.04 * (high - low)  # a component may be all but a line at the edge
+    return low - margin, high + margin
 
 
 def _ellipse(centre: tuple[float, float], covariance: Array, size: int, component: int, share: float) -> Html:
@@ -215,7 +222,13 @@ def _labels(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html
             line = f"M{centre[0]:.1f} {centre[1]:.1f}L{spot[0]:.1f} {spot[1]:.1f}"
             marks.append(element("path", d=line, class_=f"leader {colour(group[0])}"))
         marks += [
-            element("circle", cx=float(spot[0]), cy=float(spot[1]), r=_LABEL, class_=f"badge {colour(group[0])}"),
+            element(
+                "circle",
+                cx=float(spot[0]),
+                cy=float(spot[1]),
+                r=_LABEL + len(name) // 3 * 3,
+                class_=f"badge {colour(group[0])}",
+            ),
             element("text", name, x=float(spot[0]), y=float(spot[1]) + 4, text_anchor="middle", class_="badge-text"),
         ]
     return together(*marks)

@@ -116,7 +116,8 @@ class MixtureView:
         else:
             raw = self.means[:, list(column.places)]
         raw = np.clip(np.vstack([raw, self.weights @ raw]), 0.0, 1.0)
-        return raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-12)
+        shares: Array = raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-12)
+        return shares
 
     def copies(self) -> list[list[int]]:
         """Return groups of components that are the same."""

@@ -16,9 +16,11 @@ STRONG_EPSILON = 1.0  # up to here the odds of anything change by less than a fa
 WEAK_EPSILON = 8.0  # beyond, odds may change three-thousandfold, and the promise is mostly one of good manners
 
 SEEDED = (
-    "The noise came from a fixed seed (random_state). Whoever knows or guesses the seed can take the noise away and see "
-    "exact values. Keep this page for tests and experiments, do not publish it, and fit again without random_state."
+    "The noise came from a fixed seed (random_state). Whoever knows or guesses the seed can take the noise away and "
+    "see exact values. Keep this page for tests and experiments, do not publish it, and fit again without random_state."
 )
+
+VOID = "The noise was seeded, so none of this holds. It is what the same fit would promise without a seed."
 
 _STEPS = {
     "magnitudes": "how large the cells of each column are, to find bounds",
@@ -73,7 +75,9 @@ def verdict(certificate: Certificate) -> Verdict:
         return Verdict("bad", "The budget was not kept", f"More was released than the budget allows. {guess}")
     if certificate.rows and budget.delta * certificate.rows >= 1:
         delta = f"δ = {scientific(budget.delta)} is not below one over the number of rows"
-        return Verdict("bad", "Weak protection: delta is too large", f"{delta}, which allows giving somebody away. {guess}")
+        return Verdict(
+            "bad", "Weak protection: delta is too large", f"{delta}, which allows giving somebody away. {guess}"
+        )
     if budget.epsilon > WEAK_EPSILON:
         return Verdict("fair", "Weak protection: epsilon is large", guess)
     kind = "Strong" if budget.epsilon <= STRONG_EPSILON else "Moderate"
@@ -90,13 +94,14 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
         rows = "How many rows there are counts as public."
     else:
         rows = f"How many rows there are is public: {certificate.rows:,}."
-    factor = f"e to the power of ε = {rounded(math.exp(budget.epsilon))}" if budget.epsilon < 50 else "e to the power of ε"
+    factor = f"{rounded(math.exp(budget.epsilon))} times" if budget.epsilon < 50 else "so many times"
     items = [
         ("What is protected", f"{what}. {rows} One row counts as one person."),
         (
             f"ε (epsilon) = {rounded(budget.epsilon, 4)}",
-            "Take anything that anyone might conclude from this page. They would have concluded it with nearly the same "
-            f"probability {otherwise}: at most {factor} times more or less likely. Smaller is more private.",
+            "Take anything that anyone might conclude from this page. They would have concluded it with nearly the "
+            f"same probability {otherwise}: at most {factor} (e to the power of ε) more or less likely. Smaller is "
+            "more private.",
         ),
     ]
     if budget.delta:
@@ -108,7 +113,13 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
             )
         )
     if certificate.bounds:
-        items.append(("Known beforehand", f"Rows lie in {certificate.bounds}. What lies beyond was moved to the edge."))
+        items.append(
+            (
+                "Bounds on rows",
+                f"{certificate.bounds[0].upper()}{certificate.bounds[1:]}. Values beyond were moved to the edge. "
+                "They are public knowledge, or found by a release listed below; they are never read off the rows.",
+            )
+        )
     return items
 
 
@@ -124,7 +135,10 @@ def limits() -> list[tuple[str, str]]:
             "Several rows of one person",
             "With m rows, that person's ε is up to m times as large, and δ grows as well.",
         ),
-        ("Other results from the same table", "What each gives away adds up. A ledger keeps count, and says when to stop."),
+        (
+            "Other results from the same table",
+            "What each gives away adds up. A ledger keeps count, and says when to stop.",
+        ),
         (
             "Rows given to the model later",
             "Predictions and scores of rows are as sensitive as those rows are. Only the model itself is protected.",
@@ -144,7 +158,7 @@ def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
     readings = []
     for power in (-3, -5, -6, -8, -10, -12):
         epsilon = certificate.epsilon(10.0**power)
-        readings.append((scientific(10.0**power), rounded(epsilon) if math.isfinite(epsilon) else "none"))
+        readings.append((scientific(10.0**power), rounded(epsilon) if math.isfinite(epsilon) else "none proven"))
     return readings
 
 
@@ -158,12 +172,12 @@ def curve_caption(certificate: Certificate) -> str:
     budget = certificate.budget
     proven = certificate.epsilon()
     caption = (
-        "One guarantee has many readings: every point of the curve holds at once. A larger ε is exceeded more rarely, with "
-        f"the smaller δ. The dot is the budget, ε = {rounded(budget.epsilon)} at δ = {scientific(budget.delta)}"
+        "One guarantee has many readings: every point of the curve holds at once. A larger ε is exceeded more rarely, "
+        f"with the smaller δ. The dot is the budget, ε = {rounded(budget.epsilon)} at δ = {scientific(budget.delta)}"
     )
     if proven < 0.99 * budget.epsilon:
         caption += f"; what was released needs less than that, ε = {rounded(proven)} at the same δ"
-    return caption + (". None of this holds here, as the noise was seeded." if certificate.seeded else ".")
+    return f"{caption}. {VOID}" if certificate.seeded else f"{caption}."
 
 
 def releases_made(certificate: Certificate) -> str:
@@ -171,7 +185,9 @@ def releases_made(certificate: Certificate) -> str:
     planned = sum(step.count for step in certificate.plan.steps)
     made = sum(record.count for record in certificate.releases)
     numbers = sum(record.count * record.size for record in certificate.releases)
-    text = f"{plural(made, 'release')} of {plural(numbers, 'number')} in all, each with noise added before anyone saw it."
+    text = (
+        f"{plural(made, 'release')} of {plural(numbers, 'number')} in all, each with noise added before anyone saw it."
+    )
     if made < planned:
         text += f" {planned:,} were planned and paid for; the guarantee covers all of them."
     return text

@@ -1,0 +1,150 @@
+"""What was found: the components' weights, pictures, and tables by column."""
+
+from __future__ import annotations
+
+from tacit.privacy import Certificate
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import percent, rounded, spread
+from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
+from tacit.report.tables import region
+from tacit.report.view import LevelColumn, MixtureView, Pair
+
+_INTRODUCTION = (
+    "A component is a group of rows that are alike; they are numbered from the heaviest. All numbers are estimates "
+    "with noise."
+)
+
+
+def found(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Html:
+    """Return weights, pictures and tables of the fitted components."""
+    return together(
+        element("p", _INTRODUCTION),
+        element("h3", "How many rows belong to each"),
+        _weights(view, certificate.rows),
+        *_pictures(view, pairs),
+        *([element("h3", "Columns of numbers"), _numbers_table(view)] if view.numbers else []),
+        *([element("h3", "Columns with levels"), _levels_table(view)] if len(view.numbers) < len(view.columns) else []),
+    )
+
+
+def _weights(view: MixtureView, rows: int | None) -> Html:
+    items = (
+        element(
+            "li",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            element("span", class_=f"bar {colour(k)}", style=f"--share:{100 * weight / view.weights.max():.1f}%"),
+            element(
+                "span",
+                f"{weight:.1%}",
+                element("small", f" ≈ {rows * weight:,.0f} rows") if rows else None,
+                class_="amount",
+            ),
+        )
+        for k, weight in enumerate(view.weights.tolist())
+    )
+    return element("ol", *items, class_="card weights")
+
+
+def _pictures(view: MixtureView, pairs: list[Pair]) -> list[Html]:
+    if len(view.numbers) == 1:
+        picture = density_picture(view, view.numbers[0], "density")
+        caption = "The line is the density of all rows; each shade is one component's share of it."
+        return [
+            element("h3", "Where they lie"),
+            element("figure", picture, element("figcaption", caption), class_="card single"),
+        ]
+    if not pairs:
+        return []
+    figures = (
+        element("figure", pair_picture(view, view.numbers[i], view.numbers[j], f"pair{at}"), class_="card")
+        for at, (i, j) in enumerate(pairs)
+    )
+    caption = (
+        "Solid ellipses reach one standard deviation from a component's centre and hold 39% of its rows; dashed ones "
+        "reach two and hold 86%. Heavier components are drawn darker. Grey is outside the bounds."
+    )
+    return [
+        element("h3", "Where they lie"),
+        element("div", *figures, class_="gallery"),
+        element("p", caption, class_="small soft"),
+    ]
+
+
+def _numbers_table(view: MixtureView) -> Html:
+    """Return mean ± standard deviation of each column of numbers in each component."""
+    rows = []
+    for column in view.numbers:
+        overall = view.overall(column.place)
+        cells = [*zip(view.means[:, column.place], view.deviations(column.place)), overall]
+        rows.append(
+            element(
+                "tr",
+                _heading(column.name, column.description),
+                *(_spread(mean, deviation, overall[1]) for mean, deviation in cells),
+                element("td", f"{rounded(column.low)} to {rounded(column.high)}", class_="tight"),
+                element("td", range_strip(view, column)),
+            )
+        )
+    caption = "Mean, and ± one standard deviation within the component. Strips show two of them inside the range."
+    return _by_component(view, caption, ["Range", "Inside it"], rows)
+
+
+def _levels_table(view: MixtureView) -> Html:
+    """Return the share of each level in each component."""
+    rows = []
+    for column in view.columns:
+        if not isinstance(column, LevelColumn):
+            continue
+        shares = view.shares(column).T
+        if len(column.places) == 1:  # true alone: the rest is false
+            heading = _heading(column.name, column.description)
+            rows.append(element("tr", heading, *_shares(shares[0].tolist())))
+            continue
+        heading = _heading(column.name, column.description, colspan=view.count + 2)
+        rows.append(element("tr", heading, class_="head"))
+        for level, cells in zip(column.levels, shares.tolist()):
+            rows.append(element("tr", element("th", level, scope="row"), *_shares(cells), class_="level"))
+    return _by_component(view, "Share of rows with each level; for columns of true and false, of true.", [], rows)
+
+
+def _by_component(view: MixtureView, caption: str, more: list[str], rows: list[Html]) -> Html:
+    chips = (
+        element(
+            "th",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            scope="col",
+            aria_label=f"Component {k + 1}",
+        )
+        for k in range(view.count)
+    )
+    head = element(
+        "tr",
+        element("th", "Column", scope="col"),
+        *chips,
+        *(element("th", title, scope="col") for title in ["All rows", *more]),
+    )
+    content = element("table", element("thead", head), element("tbody", *rows))
+    return together(element("p", caption, class_="small soft"), region(content, caption))
+
+
+def _heading(name: str, description: str, colspan: int | None = None) -> Html:
+    scope = "row" if colspan is None else "rowgroup"
+    return element("th", name, element("small", description) if description else None, scope=scope, colspan=colspan)
+
+
+def _spread(mean: float, deviation: float, reach: float) -> Html:
+    centre, within = spread(mean, deviation, reach)
+    return element("td", centre, " ", element("span", f"± {within}", class_="within"), class_="tight")
+
+
+def _shares(shares: list[float]) -> list[Html]:
+    last = len(shares) - 1
+    return [
+        element(
+            "td",
+            percent(share),
+            class_="share" if k == last else f"share {colour(k)}",
+            style=f"--share:{100 * share:.1f}%",
+        )
+        for k, share in enumerate(shares)
+    ]

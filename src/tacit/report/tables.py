@@ -1,0 +1,40 @@
+"""Tables of HTML: the first cell of each row is its heading, and wide ones scroll by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.report.markup import Html, element
+
+
+def table(
+    head: Sequence[str], body: Sequence[Sequence[str]], *, words_in: Sequence[int] = (), class_: str | None = None
+) -> Html:
+    """Return a table; columns are numbers, aligned right, except the first and those in `words_in`.
+
+    Cells know their column's title, so that a style may show rows as lists (class "stack") where there is no room.
+
+    Examples
+    --------
+    >>> table(["a", "b"], [["1 < 2", "3"]])[:75]
+    '<table><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>'
+    """
+    kind = {at: "words" for at in words_in}
+    titles = (element("th", title, scope="col", class_=kind.get(at)) for at, title in enumerate(head))
+    rows = (
+        element(
+            "tr",
+            element("th", row[0], scope="row"),
+            *(
+                element("td", element("span", cell), class_=kind.get(at, "tight"), data_label=head[at])
+                for at, cell in enumerate(row[1:], start=1)
+            ),
+        )
+        for row in body
+    )
+    return element("table", element("thead", element("tr", *titles)), element("tbody", *rows), class_=class_)
+
+
+def region(content: Html, label: str) -> Html:
+    """Return what may be wider than a phone in a box of its own that scrolls, by keyboard too."""
+    return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)

@@ -1,0 +1,168 @@
+"""Model files keep models exactly, hold nothing that runs, and are refused when damaged."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.model_file import load_model, save_model
+from tacit.data import load_randhie
+
+X = np.random.default_rng(0).normal([[-2.0, 1.0, 30.0]], [[0.5, 1.0, 10.0]], (800, 3))
+LOW, HIGH = np.array([-10.0, -10.0, 0.0]), np.array([10.0, 1 / 3, 99.9])
+
+
+def fit(**options):
+    return tacit.GaussianMixture(2, **{"bounds": (LOW, HIGH), "epsilon": 3.0, "random_state": 0} | options).fit(X)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.tacit"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"covariance_type": "tied"},
+        {"covariance_type": "diag", "neighbors": "add_remove"},
+        {"covariance_type": "spherical", "n_iter": np.int64(4)},
+        {"bounds": 50},
+        {"bounds": np.float64(50.0)},
+        {"bounds": (-40, np.full(3, 70.0))},
+        {"bounds": "private"},
+        {"method": "joint", "init": "public", "prior": tacit.MixturePrior(degrees=7.5)},
+        {"method": "per_parameter", "noise": "LLG", "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
+        {"missing": "ignore", "random_state": None},
+    ],
+    ids=str,
+)
+def test_models_come_back_exactly(path, options):
+    model = fit(**options)
+    again = load_model(save_model(model, path))
+    for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    np.testing.assert_array_equal(again.score_samples(X), model.score_samples(X))
+    np.testing.assert_array_equal(again.sample(50, 7)[0], model.sample(50, 7)[0])
+    assert again.privacy_ == model.privacy_
+    assert (again.n_iter_, again.n_features_in_) == (model.n_iter_, model.n_features_in_)
+    stored = path.read_bytes()
+    save_model(again, path)
+    assert path.read_bytes() == stored
+
+
+def test_schemas_come_back(path):
+    table, schema = load_randhie()
+    model = tacit.GaussianMixture(2, bounds=schema, random_state=0).fit(table.slice(0, 3000))
+    again = load_model(save_model(model, path))
+    assert again.bounds == schema
+    assert again.sample(20, 1)[0].equals(model.sample(20, 1)[0])
+    np.testing.assert_array_equal(again.score_samples(table), model.score_samples(table))
+
+
+def test_a_loaded_model_can_be_fitted_again(path):
+    again = load_model(save_model(fit(), path)).set_params(random_state=0).fit(X)
+    np.testing.assert_array_equal(again.means_, fit().means_)
+
+
+def test_the_file_is_plain_json_that_any_language_can_use(path):
+    model = fit()
+    values = json.loads(save_model(model, path).read_text())
+    weights, means, covariances = (np.array(values["mixture"][name]) for name in ("weights", "means", "covariances"))
+    centre, scale = np.array(values["centre"]), np.array(values["scale"])
+    z = (X[0] - centre) / scale
+    offsets = z - means
+    distances = np.einsum("ki,kij,kj->k", offsets, np.linalg.inv(covariances), offsets)
+    normals = np.exp(-0.5 * distances) / np.sqrt((2 * np.pi) ** 3 * np.linalg.det(covariances))
+    assert np.log(weights @ normals / scale.prod()) == pytest.approx(model.score_samples(X[:1])[0])
+
+
+def test_neither_seed_nor_ledger_are_stored(path):
+    model = fit(random_state=987654321)
+    assert "987654321" not in save_model(model, path).read_text()
+    assert load_model(path).privacy_.seeded
+    assert not {"ledger", "random_state"} & set(json.loads(path.read_text())["parameters"])
+
+
+def test_names_of_columns_come_back(path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    again = load_model(save_model(tacit.GaussianMixture(1, bounds=(LOW, HIGH)).fit(frame), path))
+    assert list(again.feature_names_in_) == ["a", "b", "c"]
+
+
+def _without(key):
+    return lambda values: values.pop(key)
+
+
+def _set(*keys, value):
+    def change(values):
+        for key in keys[:-1]:
+            values = values[key]
+        values[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _without("mixture"),
+        _without("certificate"),
+        _without("parameters"),
+        _set("estimator", value="os.system"),
+        _set("parameters", "n_components", value=3),
+        _set("parameters", "surprise", value=1),
+        _set("parameters", "method", value="magic"),
+        _set("parameters", "bounds", value={"columns": {"a": {"type": "numeric"}}}),
+        _set("mixture", "weights", value=[0.5, 0.6]),
+        _set("mixture", "weights", value=["a", "b"]),
+        _set("mixture", "means", value=[[0.0]]),
+        _set("mixture", "covariances", value=np.zeros((2, 3, 3)).tolist()),
+        _set("scale", value=[1.0, 1.0, -1.0]),
+        _set("columns", value=["a"]),
+        _set("certificate", "format", value="tacit.certificate/9"),
+        _set("certificate", "plan", value=None),
+    ],
+)
+def test_damage_is_refused_in_a_sentence(path, change):
+    values = json.loads(save_model(fit(), path).read_text())
+    change(values)
+    path.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=r"model\.tacit is damaged: .*\. Take it from a copy"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b"\x80\x04K\x01.", b'{"format": "tacit.plan/1"}', b"[" * 200_000, b'{"format": NaN}'],
+    ids=["empty", "cut", "list", "null", "pickle", "plan", "deep", "nan"],
+)
+def test_what_is_no_model_is_refused(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a model file of tacit, or is damaged"):
+        load_model(path)
+
+
+def test_a_newer_format_is_refused(path):
+    values = json.loads(save_model(fit(), path).read_text())
+    path.write_text(json.dumps(values | {"format": "tacit.model/2"}))
+    with pytest.raises(ValueError, match=r"'tacit\.model/2'.*reads 'tacit\.model/1'; upgrade tacit"):
+        load_model(path)
+
+
+def test_missing_files_and_folders_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no model file"):
+        load_model(tmp_path / "none.tacit")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        load_model(tmp_path)
+
+
+def test_only_fitted_mixtures_are_saved(path):
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(tacit.GaussianMixture(bounds=1.0), path)
+    with pytest.raises(TypeError, match="holds a tacit.GaussianMixture"):
+        save_model({"weights": [1.0]}, path)
+    assert not path.exists()
