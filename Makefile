@@ -76,11 +76,12 @@ $(VENV)-newest/.compat: pyproject.toml | $(VENV)-newest/bin/python
 
 # The first Python that is new enough and can make environments; PYTHON=... names one.
 %/bin/python:
-	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3 python; do \
+	@for python in $(or $(PYTHON),python3.11 python3.12 python3.13 python3 python); do \
 	    if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	        echo "Making $* with $$($$python --version) ..."; exec $$python -m venv $*; \
 	    fi; \
 	done; \
-	echo "tacit needs Python 3.11 or later with its venv module, and there is none: python3 is" \
-	    "$$(python3 --version 2>&1 || echo missing). Install one (on Debian or Ubuntu: apt-get install python3-venv)," \
-	    "or name it: make PYTHON=/path/to/python3.11" >&2; exit 1
+	echo "tacit needs Python 3.11 or later with its venv module, and there is none;" \
+	    "$(or $(PYTHON),python3) is $$($(or $(PYTHON),python3) --version 2>&1 || echo missing)." \
+	    "Install one (on Debian or Ubuntu: apt-get install python3-venv), or name it:" \
+	    "make PYTHON=/path/to/python3.11" >&2; exit 1

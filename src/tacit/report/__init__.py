@@ -4,5 +4,6 @@ Everything shown here is computed from private parameters and from the certifica
 """
 
 from tacit.report.page import report_html, write_report
+from tacit.report.plots import plot_components, plot_privacy_curve
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["plot_components", "plot_privacy_curve", "report_html", "write_report"]

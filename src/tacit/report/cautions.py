@@ -19,7 +19,7 @@ Level = Literal["danger", "warning", "note"]
 _SEEDED = (
     "What this page says about protection is what the same fit would give without random_state. Fit again without it."
 )
-_ALIKE = 0.95  # overlap from which two components are hardly two
+_ALIKE = 0.8  # overlap from which two components are hardly two
 _LITTLE_USED = 0.2  # of a public range
 _MUCH_OUTSIDE = 0.1  # of the model's rows
 _ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
@@ -96,7 +96,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
     alike = [pair for pair in combinations(firsts, 2) if view.overlap(*pair) > _ALIKE]
     if alike:
         named = listed([f"{i + 1} and {j + 1}" for i, j in alike[:_MOST_NAMED]])
-        text = f"Components {named} overlap nearly completely. Do not read a meaning into what sets them apart."
+        text = f"Components {named} overlap so much that most of their rows could belong to either. Take them as one."
         found.append(Caution("warning", "Components can hardly be told apart", text))
     if certificate.rows and certificate.releases:
         needed = _ROWS_PER_NOISE * min(record.noise_scale for record in certificate.releases) * view.means.shape[1]

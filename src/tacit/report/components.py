@@ -79,14 +79,13 @@ def _numbers_table(view: MixtureView) -> Html:
         rows.append(
             element(
                 "tr",
-                _heading(column.name, column.description),
-                *(_spread(mean, deviation, overall[1]) for mean, deviation in cells),
-                element("td", f"{rounded(column.low)} to {rounded(column.high)}", class_="tight"),
+                _heading(column.name, column.description, f"{rounded(column.low)} to {rounded(column.high)}"),
                 element("td", range_strip(view, column)),
+                *(_spread(mean, deviation, overall[1]) for mean, deviation in cells),
             )
         )
-    caption = "Mean, and ± one standard deviation within the component. Strips show two of them inside the range."
-    return _by_component(view, caption, ["Range", "Inside it"], rows)
+    caption = "Mean, and ± one standard deviation within the component. Strips show two of them, inside the bounds."
+    return _by_component(view, caption, ["Inside the bounds"], rows)
 
 
 def _levels_table(view: MixtureView) -> Html:
@@ -107,7 +106,7 @@ def _levels_table(view: MixtureView) -> Html:
     return _by_component(view, "Share of rows with each level; for columns of true and false, of true.", [], rows)
 
 
-def _by_component(view: MixtureView, caption: str, more: list[str], rows: list[Html]) -> Html:
+def _by_component(view: MixtureView, caption: str, before: list[str], rows: list[Html]) -> Html:
     chips = (
         element(
             "th",
@@ -119,17 +118,17 @@ def _by_component(view: MixtureView, caption: str, more: list[str], rows: list[H
     )
     head = element(
         "tr",
-        element("th", "Column", scope="col"),
+        *(element("th", title, scope="col") for title in ["Column", *before]),
         *chips,
-        *(element("th", title, scope="col") for title in ["All rows", *more]),
+        element("th", "All rows", scope="col"),
     )
-    content = element("table", element("thead", head), element("tbody", *rows))
+    content = element("table", element("thead", head), element("tbody", *rows), class_="by-component")
     return together(element("p", caption, class_="small soft"), region(content, caption))
 
 
-def _heading(name: str, description: str, colspan: int | None = None) -> Html:
+def _heading(name: str, *hints: str, colspan: int | None = None) -> Html:
     scope = "row" if colspan is None else "rowgroup"
-    return element("th", name, element("small", description) if description else None, scope=scope, colspan=colspan)
+    return element("th", name, *(element("small", hint) for hint in hints if hint), scope=scope, colspan=colspan)
 
 
 def _spread(mean: float, deviation: float, reach: float) -> Html:

@@ -124,7 +124,7 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
     budget = certificate.budget
     epsilons, deltas = curve(certificate)
     lowest = lowest_power(certificate)
-    x, y = Scale(0.0, float(epsilons[-1]), 62.0, 464.0), Scale(lowest, 0.0, 258.0, 12.0)
+    x, y = Scale(0.0, float(epsilons[-1]), 60.0, 388.0), Scale(lowest, 0.0, 258.0, 12.0)
     logs = np.log10(np.maximum(deltas, 10.0 ** (lowest - 2)))
     powers = tuple(float(power) for power in range(lowest + lowest % 2, 1, 2 if lowest >= -16 else 4))
     marks = Ticks(powers, tuple("1" if power == 0 else scientific(10.0**power) for power in powers))
@@ -135,10 +135,10 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
     height = min(at[1], y(float(np.interp(left, [x(epsilon) for epsilon in epsilons], logs)))) - 10
     return _picture(
         key,
-        (480, 304),
+        (400, 304),
         "Delta for every epsilon",
         f"A falling curve: the larger epsilon, the smaller the delta that is proven. The budget, {where}, is marked.",
-        element("clipPath", element("rect", x=x.start, y=y.end, width=402, height=246), id=f"{key}-plot"),
+        element("clipPath", element("rect", x=x.start, y=y.end, width=328, height=246), id=f"{key}-plot"),
         frame(x, y, ticks(0.0, x.high), marks, "ε, how much odds can change", "δ, what ε leaves out"),
         element("path", d=_path(x, y, epsilons, logs), class_="curve", clip_path=f"url(#{key}-plot)"),
         element("path", d=f"M{x.start:.1f} {at[1]:.1f}H{at[0]:.1f}V{y.start:.1f}", class_="guide"),

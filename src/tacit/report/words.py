@@ -155,11 +155,12 @@ def suspicions(certificate: Certificate) -> list[tuple[str, str]]:
 
 def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
     """Return epsilons at a few deltas: other ways to state the same guarantee."""
-    readings = []
-    for power in (-3, -5, -6, -8, -10, -12):
-        epsilon = certificate.epsilon(10.0**power)
-        readings.append((scientific(10.0**power), rounded(epsilon) if math.isfinite(epsilon) else "none proven"))
-    return readings
+    deltas = sorted({1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, certificate.budget.delta}, reverse=True)
+    epsilons = [certificate.epsilon(delta) for delta in deltas]
+    return [
+        (scientific(delta), rounded(epsilon) if math.isfinite(epsilon) else "none proven")
+        for delta, epsilon in zip(deltas, epsilons)
+    ]
 
 
 def step_meaning(name: str) -> str | None:

@@ -13,7 +13,7 @@ from tacit.release.statistic import Norm
 from tacit.statistics.components import Array, Components
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
-_CACHE_NUMBERS = 2**15  # float64 numbers that one piece of a block may take: what stays in a core's own cache
+_CACHE_NUMBERS = 2**18  # float64 numbers that one piece of a block may take: large enough to keep numpy busy, no larger
 
 
 @dataclass(frozen=True, eq=False)

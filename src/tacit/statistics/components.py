@@ -40,8 +40,10 @@ class Components:
         identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
         whiteners = np.linalg.solve(self.factors, identity)
         log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
-        object.__setattr__(self, "_whiteners", whiteners)
-        object.__setattr__(self, "_offsets", np.einsum("kij,kj->ki", whiteners, self.means)[:, :, None])
+        # y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
+        offsets = -np.einsum("kij,kj->ki", whiteners, self.means)
+        affine = np.concatenate([whiteners, offsets[:, :, None]], axis=2)
+        object.__setattr__(self, "_affine", affine.reshape(-1, self.columns + 1))
         object.__setattr__(self, "_log_scales", (np.log(self.weights) - log_det)[:, None])
 
     @property
@@ -56,10 +58,11 @@ class Components:
 
     def whiten(self, block: Array) -> Array:
         """Return y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, d, rows)."""
-        whiteners: Array = self._whiteners  # type: ignore[attr-defined]
-        y = (whiteners.reshape(-1, self.columns) @ block.T).reshape(self.count, self.columns, -1)
-        y -= self._offsets  # type: ignore[attr-defined]
-        return y
+        rows = np.empty((self.columns + 1, len(block)))
+        rows[:-1] = block.T
+        rows[-1] = 1.0
+        y: Array = self._affine @ rows  # type: ignore[attr-defined]
+        return y.reshape(self.count, self.columns, len(block))
 
     def log_joint(self, distances: Array) -> Array:
         """Return log(weight_k N(x; mu_k, Sigma_k)) without d/2 log(2 pi), from squared distances (K, rows)."""

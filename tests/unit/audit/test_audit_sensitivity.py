@@ -129,7 +129,7 @@ class OutOfTheWay(ClippedSum):
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_tight_bounds_are_reached_and_not_exceeded(neighbors, norm):
-    attack = attack_sensitivity(ClippedSum(), 3, neighbors=neighbors, norm=norm, trials=1500, random_state=0)
+    attack = attack_sensitivity(ClippedSum(), 3, neighbors=neighbors, norm=norm, trials=800, random_state=0)
     assert not attack.exceeds
     assert attack.ratio > 0.999
 
@@ -137,7 +137,7 @@ def test_tight_bounds_are_reached_and_not_exceeded(neighbors, norm):
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_climb_reaches_a_bound_no_special_point_reaches(neighbors):
     """The worst replacement for moments is at an angle of its own; a bound stated 0.1% too small would be broken."""
-    attack = attack_sensitivity(ClippedMoments(), 4, neighbors=neighbors, trials=3000, random_state=0)
+    attack = attack_sensitivity(ClippedMoments(), 4, neighbors=neighbors, trials=2000, random_state=0)
     assert 0.999 < attack.ratio <= 1 + 1e-9
 
 
@@ -160,7 +160,7 @@ def test_climb_reaches_a_bound_no_special_point_reaches(neighbors):
 )
 @pytest.mark.parametrize("seed", [0, 1])
 def test_wrong_bounds_are_broken(statistic, neighbors, seed):
-    assert attack_sensitivity(statistic, 3, neighbors=neighbors, trials=600, random_state=seed).exceeds
+    assert attack_sensitivity(statistic, 3, neighbors=neighbors, trials=400, random_state=seed).exceeds
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,14 @@ from tacit.cli.destination import check_destination, written_whole
 def test_an_exception_leaves_the_old_file(tmp_path):
     path = tmp_path / "result.csv"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), written_whole(path) as temporary:
-        temporary.write_text("half of the n")
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with written_whole(path) as temporary:
+            temporary.write_text("half of the n")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -1,0 +1,116 @@
+"""Draw the pictures of the documentation from fits made on the spot: ``python docs/make_pictures.py``.
+
+Needs the extra ``plot``. Rows are simulated, so that they may be shown; noise is seeded, so that pictures come out the
+same each time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+from sklearn.mixture import GaussianMixture as OrdinaryMixture
+
+import tacit
+from tacit.latent.scale_free import ScaleFree
+from tacit.privacy import Budget
+from tacit.release import Curator, planned
+from tacit.sources import as_source
+from tacit.tables import Domain
+
+IMAGES = Path(__file__).parent / "images"
+BOUNDS = (-20.0, 20.0)
+COMPONENTS = 4
+BLUE, ORANGE, GREY = "#1f5fa8", "#d1661f", "#8a8f98"
+
+
+def simulated_rows(rows: int = 20_000) -> np.ndarray:
+    """Return rows of four groups of different sizes and shapes."""
+    rng = np.random.default_rng(4)
+    means = np.array([[-4.5, -1.0], [0.5, 3.2], [3.6, -1.6], [7.2, 3.4]])
+    shapes = np.array([[[1.3, 0.5], [0.5, 1.1]], [[2.6, -1.1], [-1.1, 0.8]], [[0.5, 0.3], [0.3, 1.4]], [[0.7, 0], [0, 0.5]]])
+    groups = rng.choice(COMPONENTS, rows, p=[0.4, 0.25, 0.2, 0.15])
+    return means[groups] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[groups], rng.normal(size=(rows, 2)))
+
+
+def ellipses(axes: Axes, means: np.ndarray, covariances: np.ndarray, **style: object) -> None:
+    """Draw components at two standard deviations."""
+    for mean, covariance in zip(means, covariances):
+        variances, directions = np.linalg.eigh(covariance)
+        angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
+        axes.add_patch(Ellipse(mean, *(4 * np.sqrt(variances[::-1])), angle=angle, fill=False, **style))
+
+
+def panel(axes: Axes, rows: np.ndarray, title: str, reach: tuple[float, float, float, float]) -> None:
+    axes.scatter(*rows[:2500].T, s=3, color=GREY, alpha=0.35, linewidths=0, rasterized=True)
+    axes.set(title=title, xticks=[], yticks=[], aspect="equal", xlim=reach[:2], ylim=reach[2:])
+    axes.spines[:].set_color("#c9ccd1")
+
+
+def draw_budgets(rows: np.ndarray) -> None:
+    """The README's picture: the same fit at three budgets, beside the one without privacy."""
+    ordinary = OrdinaryMixture(COMPONENTS, n_init=10, random_state=0).fit(rows)
+    figure, panels = plt.subplots(1, 3, figsize=(11, 3.1), layout="constrained")
+    for axes, epsilon in zip(panels, (0.1, 0.3, 1.0)):
+        model = tacit.GaussianMixture(COMPONENTS, epsilon=epsilon, bounds=BOUNDS, random_state=1).fit(rows)
+        panel(axes, rows, f"$\\varepsilon$ = {epsilon:g}", (-9.5, 11, -6.5, 7))
+        ellipses(axes, ordinary.means_, ordinary.covariances_, edgecolor=ORANGE, linewidth=1.4, linestyle=(0, (4, 2)))
+        ellipses(axes, model.means_, model.covariances_, edgecolor=BLUE, linewidth=2.0)
+    lines = [plt.Line2D([], [], color=BLUE, linewidth=2.0), plt.Line2D([], [], color=ORANGE, linestyle=(0, (4, 2)))]
+    labels = ["tacit, private", "scikit-learn, not private"]
+    figure.legend(lines, labels, loc="outside lower center", ncols=2, frameon=False)
+    figure.savefig(IMAGES / "budgets.png", dpi=130)
+
+
+def draw_growth(rows: np.ndarray) -> None:
+    """The methods page's picture: a mixture as it grows, from the bounds to the components."""
+    domain = Domain.from_bounds(BOUNDS, 2)
+    model = ScaleFree(COMPONENTS, 2, "full", "replace_one", len(rows))
+    curator = Curator(as_source(rows), planned(model.steps(), Budget(1.0, 1e-6)), random_state=0)
+    curator.pass_rows_through(domain.standardise)
+    fit, shown = model.start(), {}
+    for index, step in enumerate(model.rounds):
+        fit, statistic = model.statistic(fit, index, lambda each, step=step: curator.noise(step, each))
+        noise = curator.noise(step, statistic)
+        fit = model.update(fit, index, statistic, curator.release(step, statistic), noise)
+        shown[index + 1] = fit.mixture
+    last = len(model.rounds)
+    figure, panels = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
+    for axes, release in zip(panels, (1, 4, 8, last)):
+        mixture = shown[release]
+        many = "s" * (mixture.count > 1)
+        panel(axes, rows, f"release {release}: {mixture.count} component{many}", (-9.5, 11, -9, 9))
+        covariances = mixture.covariances * np.outer(domain.scale, domain.scale)
+        ellipses(axes, domain.restore(mixture.means), covariances, edgecolor=BLUE, linewidth=1.8)
+    figure.savefig(IMAGES / "growth.png", dpi=130)
+
+
+def draw_guarantee() -> None:
+    """The guarantee page's picture: how far evidence can move a suspicion."""
+    figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+    chances = np.geomspace(1e-6, 0.5, 121)
+    for epsilon, colour in ((0.1, "#9dbbe0"), (0.5, "#5c8fca"), (1.0, BLUE), (2.0, "#0d2f57")):
+        certificate = tacit.GaussianMixture(1, epsilon=epsilon, bounds=1.0, random_state=0).fit(np.zeros((100, 1))).privacy_
+        suspicion = [100 * certificate.suspicion(chance) for chance in chances]
+        axes.plot(chances, suspicion, color=colour, linewidth=2, label=f"$\\varepsilon$ = {epsilon:g}")
+    axes.axhline(50, color=GREY, linewidth=1, linestyle=(0, (4, 2)))
+    axes.set(xscale="log", xlim=(0.5, 1e-6), ylim=(45, 100))
+    axes.set(xlabel="how rare the evidence is (chance of seeing it, if the suspicion is true)")
+    axes.set(ylabel="suspicion after it, %, if 50% before")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(IMAGES / "suspicion.png", dpi=130)
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    draw_budgets(simulated_rows())
+    draw_growth(simulated_rows())
+    draw_guarantee()
+    print(f"Written to {IMAGES}")
