@@ -142,8 +142,8 @@ def main() -> None:
         )
     fit = results["whole_fit"]
     print(
-        f"private fit of {fit['releases']} releases, n={fit['rows']:,}: {fit['tacit_seconds']:.2f} s; scikit-learn's 10 "
-        f"iterations {fit['sklearn_10_seconds']:.2f} s: ratio {fit['ratio']:.1f}"
+        f"private fit of {fit['releases']} releases, n={fit['rows']:,}: {fit['tacit_seconds']:.2f} s; scikit-learn's "
+        f"10 iterations {fit['sklearn_10_seconds']:.2f} s: ratio {fit['ratio']:.1f}"
     )
     for row in results["accuracy"]:
         print(

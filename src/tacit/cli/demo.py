@@ -44,7 +44,7 @@ def demo(
         certificate = json_.loads(model.privacy_.to_json())
         screen.print_json({"report": str(path), "rows": table.num_rows, "certificate": certificate})
         return
-    screen.say(f"{_TITLE}: {table.num_rows:,} rows, {table.num_columns} columns; a row is one person's year.\n")
+    screen.say(f"{_TITLE}: {table.num_rows:,} person-years, {table.num_columns} columns.\n")
     component_table(model)
     screen.say()
     screen.certificate(model.privacy_)

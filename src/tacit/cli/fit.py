@@ -103,6 +103,7 @@ def mixture(
     """
     if (ledger is None) != (dataset is None):
         raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and a data set in it.")
+    public = _public(schema, bounds, radius, private_bounds)
     check_destination(output, replace=force)
     if report is not None:
         check_destination(report, endings=(".html",))
@@ -114,7 +115,7 @@ def mixture(
         method=method.value,
         epsilon=epsilon,
         delta=delta,
-        bounds=_public(schema, bounds, radius, private_bounds),
+        bounds=public,
         neighbors=neighbors.value,
         missing=missing.value,
         ledger=account,

@@ -109,12 +109,12 @@ def _print_errors(expected: list[Expectation], components: int) -> None:
         )
         for each in expected
     ]
-    head = ("epsilon", "log-lik. lost", "at worst", "means off by", "weights off by", "components found")
+    head = ("epsilon", "log-lik. lost", "at worst", "means off by", "weights off by", "found")
     screen.table(head, rows, title="Error to expect from privacy", words=0)
     screen.say(
         "\nAgainst a fit without privacy, on simulated tables of Gaussian components that can be told apart. "
         "Log-likelihood: nats per new row. Means: standard deviations of a component. Weights: share of rows. "
-        "Found: mean within one standard deviation.\n"
+        "Found: components whose mean is within one standard deviation.\n"
     )
 
 

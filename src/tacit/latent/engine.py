@@ -1,7 +1,7 @@
 """Private expectation-maximisation, once: every model of this room is run by this loop.
 
-A model is its parameters, a bounded statistic and an M-step. The loop asks it for the statistic, has the curator release
-that, and gives the model what came back. Model code never meets a row.
+A model is its parameters, a bounded statistic and an M-step. The loop asks it for the statistic, has the curator
+release that, and gives the model what came back. Model code never meets a row.
 """
 
 from __future__ import annotations

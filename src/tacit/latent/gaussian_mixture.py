@@ -257,8 +257,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {self.prior!r}.")
         if self.ledger is not None and not isinstance(self.ledger, Account):
             raise ValueError(
-                'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it is '
-                f"{self.ledger!r}."
+                'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it '
+                f"is {self.ledger!r}."
             )
         check_relation(self.neighbors)
         budget = Budget(self.epsilon, self.delta)
@@ -293,8 +293,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             return  # the number of rows is secret
         if rows.n_rows < self.n_components:
             raise ValueError(
-                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and n_components={self.n_components}; fit at "
-                "most as many components as there are rows."
+                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and n_components={self.n_components}; fit "
+                "at most as many components as there are rows."
             )
         if self.delta >= 1 / rows.n_rows:
             warnings.warn(

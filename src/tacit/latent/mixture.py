@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit.statistics.components import Array, Components
 
-# A component is split along its longest axis, of variance v: the halves lie 0.75 standard deviations to either side, and
-# along that axis each keeps 0.4 of the variance. 0.75^2 + 0.4 is 0.96: together they look much as the whole did.
+# A component is split along its longest axis, of variance v: the halves lie 0.75 standard deviations to either side,
+# and along that axis each keeps 0.4 of the variance. 0.75^2 + 0.4 is 0.96: together they look much as the whole did.
 _SPLIT_DISTANCE = 0.75
 _SPLIT_VARIANCE = 0.6
 

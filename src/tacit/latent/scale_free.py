@@ -4,9 +4,9 @@ Noise sized for the whole of the public bounds would drown components that are s
 component is measured with its own last covariance as the unit, starting from the bounds: noise is then relative to the
 component, and the unit contracts geometrically, as in CoinPress (Biswas et al., 2020) for a single Gaussian.
 
-The mixture grows by splitting: one Gaussian, then two, four, ... up to twice as many as asked for, which are then merged
-down, cheapest pair first, and refined. Neither splitting nor merging costs privacy, and starting with too many is what
-keeps the result from depending on luck.
+The mixture grows by splitting: one Gaussian, then two, four, ... up to twice as many as asked for, which are then
+merged down, cheapest pair first, and refined. Neither splitting nor merging costs privacy, and starting with too many
+is what keeps the result from depending on luck.
 
 What makes it accurate, beside that, is in :mod:`tacit.latent.shrinkage` and in three choices made without data:
 
@@ -221,9 +221,9 @@ def constrained(mixture: Mixture, kind: CovarianceType) -> Mixture:
 def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> float:
     """Return where to clip rows, in a component's own standard deviations.
 
-    Of the quantiles of a Gaussian row's length, the one for which the loss from noise, which grows with the fourth power
-    of the radius, and the loss from what clipping hides of rows that are not Gaussian, at most about a nat for each row
-    clipped, are least together. `noise` is that of one number released, divided by the rows of a component.
+    Of the quantiles of a Gaussian row's length, the one for which the loss from noise, which grows with the fourth
+    power of the radius, and the loss from what clipping hides of rows that are not Gaussian, at most about a nat for
+    each row clipped, are least together. `noise` is that of one number released, divided by the rows of a component.
 
     Examples
     --------
@@ -242,8 +242,8 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
     """Return the weights of counts and means, beside a weight of 1 for second moments, that lose least likelihood.
 
     With noise e on each number, an error E in a (whitened) covariance costs |E|^2 / 4 nats, an error in a mean half its
-    squared length, and one in a count shifts a weight and the covariance's size. The weights trade these off against the
-    sensitivity that they cause. Rows are taken to be of length sqrt(d), as Gaussian ones are.
+    squared length, and one in a count shifts a weight and the covariance's size. The weights trade these off against
+    the sensitivity that they cause. Rows are taken to be of length sqrt(d), as Gaussian ones are.
 
     Examples
     --------

@@ -2,13 +2,13 @@
 
 All of it is post-processing of private values, with a noise level that the plan fixes. Four moves:
 
-- *Shrinking*: a vector of known noise is shrunk towards zero, by how much of its length noise explains (James-Stein) and
-  by how much there was left to learn (Kalman). In whitened coordinates zero means "as in the last round", so what
+- *Shrinking*: a vector of known noise is shrunk towards zero, by how much of its length noise explains (James-Stein)
+  and by how much there was left to learn (Kalman). In whitened coordinates zero means "as in the last round", so what
   successive rounds agree on is averaged and the rest is left out.
 - *Positive mean*: a variance is positive. The mean of what is known about it given that, for a noisy value of -0.1 say,
   is a small positive number of the noise's own size; a hair above zero would cost far more likelihood.
-- *Structure*: a covariance is size + relative variances + correlations, 1, d - 1 and d (d - 1) / 2 numbers. Each part is
-  shrunk on its own, so a fit with little budget becomes spherical, then diagonal, then full, as the noise allows.
+- *Structure*: a covariance is size + relative variances + correlations, 1, d - 1 and d (d - 1) / 2 numbers. Each part
+  is shrunk on its own, so a fit with little budget becomes spherical, then diagonal, then full, as the noise allows.
 - *Declipping*: clipping rows at a radius makes a Gaussian look smaller, in a way that can be computed and undone.
 """
 

@@ -8,10 +8,10 @@ Formal guarantees
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
 
-What floating point adds (guarantee 4). Let t be bounded by B, m = ``BLOCK_ROWS`` the most rows in a block and u = 2^-53.
-A sum of m numbers in any order, with or without fused operations, is off by at most m u / (1 - m u) times the sum of
-their absolute values (Higham, 2002, §4.2), so a computed block sum is off by at most m u / (1 - m u) * m B in norm.
-Block sums are rounded to the lattice and added as integers, exactly.
+What floating point adds (guarantee 4). Let t be bounded by B, m = ``BLOCK_ROWS`` the most rows in a block and u =
+2^-53. A sum of m numbers in any order, with or without fused operations, is off by at most m u / (1 - m u) times the
+sum of their absolute values (Higham, 2002, §4.2), so a computed block sum is off by at most m u / (1 - m u) * m B in
+norm. Block sums are rounded to the lattice and added as integers, exactly.
 
 - replace_one: blocks are cut by position, so one block differs between neighbours, by at most twice that error.
 - add_remove: every row behind the one that comes or goes moves up, so all blocks may differ. Up to ``MOST_ROWS`` rows
@@ -70,8 +70,9 @@ class Rows(Protocol):
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
 
-    Accountants know the laws of continuous noise, and what is drawn is discrete: the distance between the two, for every
-    number released, is charged to delta. A pure budget (delta 0) has Laplace noise alone, which needs no such charge.
+    Accountants know the laws of continuous noise, and what is drawn is discrete: the distance between the two, for
+    every number released, is charged to delta. A pure budget (delta 0) has Laplace noise alone, which needs no such
+    charge.
 
     Examples
     --------

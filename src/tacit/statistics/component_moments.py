@@ -121,8 +121,8 @@ class ComponentMoments:
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
         """Return a (noisy) total as counts (K,), sums of y (K, d) and sums of y y' in the statistic's coordinates.
 
-        The last is (K, d, d) for full, (d, d) for tied, (K, d) for diag and (K,) for spherical. A part of weight 0 comes
-        back empty.
+        The last is (K, d, d) for full, (d, d) for tied, (K, d) for diag and (K,) for spherical. A part of weight 0
+        comes back empty.
         """
         number, columns = self._number, self.components.columns
         counts, sums, squares = np.split(

@@ -54,7 +54,7 @@ class Components:
     @property
     def columns(self) -> int:
         """How many columns the rows have."""
-        return self.means.shape[1]
+        return int(self.means.shape[1])
 
     def whiten(self, block: Array) -> Array:
         """Return y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, d, rows)."""

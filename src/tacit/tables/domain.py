@@ -21,8 +21,8 @@ class Domain:
     """Public bounds on rows, as an affine map to standard coordinates.
 
     In standard coordinates a box has every column between -1 and 1; a ball has radius sqrt(d). Either way rows are no
-    longer than sqrt(d). Rows outside are brought to the nearest point inside: each column for itself in a box, along the
-    radius in a ball.
+    longer than sqrt(d). Rows outside are brought to the nearest point inside: each column for itself in a box, along
+    the radius in a ball.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
     if not (low < high).all():
         wrong = int(np.flatnonzero(~(low < high))[0])
         raise ValueError(
-            f"bounds are reversed or empty: low {low[wrong]:g} is not below high {high[wrong]:g} in column {wrong + 1}. "
-            "Pass (low, high)."
+            f"bounds are reversed or empty: low {low[wrong]:g} is not below high {high[wrong]:g} in column {wrong + 1}."
+            " Pass (low, high)."
         )
     return low, high
