@@ -41,7 +41,7 @@ reproduce: $(VENV)/.installed-plot  ## Draw the figures and tables of the papers
 	done
 
 docs: $(VENV)/.installed-docs  ## Build the documentation in site/
-	$(RUN) -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 
 compat: $(VENV)-oldest/.compat $(VENV)-newest/.compat  ## The fast suite with the oldest and the newest dependencies
 	$(VENV)-oldest/bin/python $(PYTEST)

@@ -2,9 +2,9 @@
 
     python -m experiments.dpem_figure3 [--table ../shared/data/lifesci.csv] [--quick]
 
-26,733 rows of ten columns, K = 3, J = 10, delta = 1e-4, 90% to fit and 10% to score. The paper scales rows by the data's
-largest norm; that number (16.241) is taken as public here. Its claims: zCDP and the moments accountant allow far better
-fits than advanced composition, which allows better ones than linear composition.
+26,733 rows of ten columns, K = 3, J = 10, delta = 1e-4, 90% to fit and 10% to score. The paper scales rows by the
+data's largest norm; that number (16.241) is taken as public here. Its claims: zCDP and the moments accountant allow far
+better fits than advanced composition, which allows better ones than linear composition.
 
 Without the table, one of the same shape is generated, and the caption says so.
 """
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def draw(table: list[tuple[str, float, float]], caption: str) -> None:
-    """Draw log-likelihood against epsilon; the scale is that of a signed square root, as losses are huge."""
+    """Draw log-likelihood against epsilon; logarithmic where losses are huge."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, scientific
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LONGEST_LABEL = 42  # characters of an axis label; a longer name is cut, and given in full to those who point at it
+_LONGEST_LABEL = 34  # characters of an axis label; a longer name is cut, and given in full to those who point at it
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,9 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
 
 
 def _label(text: str, marks: Ticks, **where: str | float) -> Html:
-    shown = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
     unit = f" (in {marks.unit})" if marks.unit else ""
+    room = _LONGEST_LABEL - len(unit)
+    wide = sum(east_asian_width(letter) in "WF" for letter in text[:room])
+    room -= wide // 2  # such letters take up two places
+    shown = text if len(text) <= room else text[: room - 1] + "…"
     return element("text", element("title", text), shown + unit, text_anchor="middle", class_="label", **where)
