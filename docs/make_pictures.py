@@ -19,7 +19,7 @@ from sklearn.mixture import GaussianMixture as OrdinaryMixture
 
 import tacit
 from tacit.latent.scale_free import ScaleFree
-from tacit.privacy import Budget
+from tacit.privacy import Budget, Certificate, Gaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
 from tacit.tables import Domain
@@ -34,9 +34,7 @@ def simulated_rows(rows: int = 20_000) -> np.ndarray:
     """Return rows of four groups of different sizes and shapes."""
     rng = np.random.default_rng(4)
     means = np.array([[-4.5, -1.0], [0.5, 3.2], [3.6, -1.6], [7.2, 3.4]])
-    shapes = np.array(
-        [[[1.3, 0.5], [0.5, 1.1]], [[2.6, -1.1], [-1.1, 0.8]], [[0.5, 0.3], [0.3, 1.4]], [[0.7, 0], [0, 0.5]]]
-    )
+    shapes = np.array([[1.3, 0.5, 1.1], [2.6, -1.1, 0.8], [0.5, 0.3, 1.4], [0.7, 0.0, 0.5]])[:, [[0, 1], [1, 2]]]
     groups = rng.choice(COMPONENTS, rows, p=[0.4, 0.25, 0.2, 0.15])
     return means[groups] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[groups], rng.normal(size=(rows, 2)))
 
@@ -98,9 +96,8 @@ def draw_guarantee() -> None:
     figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     chances = np.geomspace(1e-6, 0.5, 121)
     for epsilon, colour in ((0.1, "#9dbbe0"), (0.5, "#5c8fca"), (1.0, BLUE), (2.0, "#0d2f57")):
-        certificate = (
-            tacit.GaussianMixture(1, epsilon=epsilon, bounds=1.0, random_state=0).fit(np.zeros((100, 1))).privacy_
-        )
+        budget = Budget(epsilon, 1e-6)
+        certificate = Certificate(planned([Gaussian("moments", 1.0, count=10)], budget), budget)
         suspicion = [100 * certificate.suspicion(chance) for chance in chances]
         axes.plot(chances, suspicion, color=colour, linewidth=2, label=f"$\\varepsilon$ = {epsilon:g}")
     axes.axhline(50, color=GREY, linewidth=1, linestyle=(0, (4, 2)))

@@ -53,7 +53,7 @@ from tacit.release.statistic import Norm, Statistic
 
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
-FINEST_NOISE = 2.0**24  # the least noise a release may have, in lattice steps: what `planned` charges for
+FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
 _UNIT_ROUNDOFF = 2.0**-53
 
 
