@@ -1,4 +1,4 @@
-"""Print constraints: what tacit runs on, and what it reads tables from, at the oldest versions pyproject.toml allows."""
+"""Print constraints: what tacit runs on and reads tables from, at the oldest versions that pyproject.toml allows."""
 
 import re
 import tomllib

@@ -308,7 +308,15 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         columns, means = domain.columns, self._starting_means(domain)
         if self.method == "scale_free":
             return ScaleFree(
-                self.n_components, columns, self.covariance_type, self.neighbors, n_rows, self.n_iter, means, self.prior
+                self.n_components,
+                columns,
+                self.covariance_type,
+                self.neighbors,
+                n_rows,
+                self.n_iter,
+                means,
+                self.prior,
+                domain.least_variances,
             )
         if self.method == "joint":
             return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)

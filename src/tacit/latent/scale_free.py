@@ -13,12 +13,17 @@ What makes it accurate, beside that, is in :mod:`tacit.latent.shrinkage` and in 
 - the weights of counts, means and second moments in the release, for the least expected loss (``block_weights``);
 - the clipping radius: little noise allows a wide one, much noise wants a narrow one (``clipping_radius``);
 - how many components the noise can support (``_affordable``). If that is fewer than asked for, the rest are copies.
+
+Clipping in a component's own coordinates has one danger: a column that is the same in nearly all rows (a rare
+condition, a cost that is mostly zero) looks narrower each round, until the few rows that differ are impossible under
+the model. So the last release, of ``ComponentSquares``, is of plain squares in public coordinates, where nothing is
+clipped: where it clearly shows more variance than the model has, the model is widened.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -29,16 +34,23 @@ from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
 from tacit.latent.shrinkage import shrunk, shrunk_covariance
 from tacit.privacy import Gaussian, Relation, Step
-from tacit.statistics import ComponentMoments, CovarianceType, moment_sensitivity, numbers_in_second_moment
+from tacit.statistics import (
+    ComponentMoments,
+    ComponentSquares,
+    CovarianceType,
+    moment_sensitivity,
+    numbers_in_second_moment,
+)
 from tacit.statistics.components import Array
 
-_GROWING, _REFINING = "growing moments", "refining moments"
+_GROWING, _REFINING, _TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
-_REFINING_SHARE = 3.0  # of the budget (in squared signal-to-noise) that a refining round gets, growing rounds getting 1
+# Shares of the budget, in squared signal-to-noise, that rounds get.
+_SHARES = {_GROWING: 1.0, _REFINING: 3.0, _TAILS: 2.0}
+_CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
 _FLOOR = 0.02  # least variance in one round, relative to the component's mean variance
-_LEAST_VARIANCE = 1e-8  # in units of the squared public bounds
 _LEAST_DOUBT = 0.05  # as components go on moving from round to round
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 
@@ -68,6 +80,8 @@ class ScaleFree:
     means : (K, d) array, optional
         Where to start. Without it the mixture grows from one component.
     prior : MixturePrior, optional
+    least_variances : (d,) array, optional
+        Public knowledge of how narrow a column can be.
     """
 
     n_components: int
@@ -78,39 +92,42 @@ class ScaleFree:
     n_iter: int | str = "auto"
     means: Array | None = None
     prior: MixturePrior | None = None
+    least_variances: Array | float = 1e-8
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         growing = [] if self.means is not None else self._growing_sizes()
-        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing)
+        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
         if refining < 1:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and growing {self.n_components} component(s) takes {len(growing)} releases "
-                f'and refining them at least one; pass n_iter={len(growing) + 1} or more, "auto", or starting means as '
-                "init."
+                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
+                f'grow, one or more to refine and one for the tails; pass n_iter={len(growing) + 2} or more, "auto", or '
+                "starting means as init."
             )
-        self.sizes = growing + [self.n_components] * refining
-        self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining
+        self.sizes = growing + [self.n_components] * (refining + 1)
+        self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining + [_TAILS]
 
     def _growing_sizes(self) -> list[int]:
         most = 2 * self.n_components if self.n_components > 1 else 1
         sizes = [1]
         while sizes[-1] < most:
             sizes.append(min(2 * sizes[-1], most))
-        short = self.n_iter != "auto" and int(self.n_iter) < _ROUNDS_PER_SIZE * len(sizes) + 1
+        short = self.n_iter != "auto" and int(self.n_iter) < _ROUNDS_PER_SIZE * len(sizes) + 2
         return [size for size in sizes for _ in range(1 if short else _ROUNDS_PER_SIZE)]
 
     def steps(self) -> list[Step]:
         """Return the plan's steps: growing rounds get more noise than refining ones."""
         steps: list[Step] = []
-        for name, share in ((_GROWING, 1.0), (_REFINING, _REFINING_SHARE)):
+        for name, share in _SHARES.items():
             if count := self.rounds.count(name):
                 largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
                 steps.append(Gaussian(name, 1.0 / math.sqrt(share), count, self._numbers(largest, name)))
         return steps
 
     def _numbers(self, components: int, name: str) -> int:
+        if name == _TAILS:
+            return components * self.columns
         kind = self._kind(name)
         seconds = 1 if kind == "tied" else components
         return components * (1 + self.columns) + seconds * numbers_in_second_moment(kind, self.columns)
@@ -127,8 +144,12 @@ class ScaleFree:
             covariances = covariances / len(means) ** (2 / self.columns)
         return Fit(Mixture(np.full(len(means), 1 / len(means)), means, covariances), self.rows)
 
-    def statistic(self, state: Fit, index: int, noise: Noise) -> tuple[Fit, ComponentMoments]:
+    def statistic(
+        self, state: Fit, index: int, noise: Noise
+    ) -> tuple[Fit, ComponentMoments] | tuple[Fit, ComponentSquares]:
         """Split or merge to this round's size, as far as the noise allows, and measure in the components' own units."""
+        if self.rounds[index] == _TAILS:
+            return state, ComponentSquares(state.mixture.components())
         kind = self._kind(self.rounds[index])
         count, mean = block_weights(self.columns, kind, self.neighbors)
         unit = noise(ComponentMoments(state.mixture.components(), 1.0, count, mean, 1.0, kind))
@@ -148,8 +169,12 @@ class ScaleFree:
         most = int(state.rows / (_ROWS_PER_COMPONENT * unit * self.columns))
         return max(1, min(most, 2 * state.mixture.count))
 
-    def update(self, state: Fit, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Fit:
-        """Move each component by what its moments say, less what is noise."""
+    def update(
+        self, state: Fit, index: int, statistic: ComponentMoments | ComponentSquares, released: Array, noise: float
+    ) -> Fit:
+        """Move each component by what its moments say, less what is noise; at the end, widen what has tails."""
+        if isinstance(statistic, ComponentSquares):
+            return replace(state, mixture=self._widened(state, statistic, released, noise))
         old, radius, kind = state.mixture, statistic.radius, statistic.covariance_type
         counts, sums, squares = statistic.parts(released)
         if self.rows is not None:
@@ -166,14 +191,27 @@ class ScaleFree:
         means = np.clip(
             old.means + np.einsum("kij,kj->ki", factors, shifts), -_reach(self.columns), _reach(self.columns)
         )
-        mixture = Mixture(
-            counts / counts.sum(),
-            means,
-            factors @ covariances @ factors.transpose(0, 2, 1) + _LEAST_VARIANCE * np.eye(self.columns),
-        )
+        covariances = _at_least(factors @ covariances @ factors.transpose(0, 2, 1), self.least_variances)
+        mixture = Mixture(counts / counts.sum(), means, covariances)
         if self.prior is not None:
             mixture = self.prior.posterior_mode(counts, mixture)
         return Fit(constrained(mixture, kind), rows, doubts)
+
+    def _widened(self, state: Fit, statistic: ComponentSquares, released: Array, noise: float) -> Mixture:
+        """Return the mixture with variances that the rows' plain squares clearly exceed raised to those.
+
+        Correlations are kept: rows and columns of a covariance are scaled.
+        """
+        mixture = state.mixture
+        counts = np.maximum(mixture.weights * state.rows, 1.0)[:, None]
+        # E x^2 = variance + mean^2, both as the column is clipped to [-1, 1]; noise is per number and sqrt(d) in units.
+        variances = statistic.parts(released) / counts - np.clip(mixture.means, -1.0, 1.0) ** 2
+        unsure = noise * math.sqrt(self.columns) / counts
+        current = np.einsum("kii->ki", mixture.covariances)
+        wider = np.where(variances > current + _CLEAR * unsure, variances, current)
+        scale = np.sqrt(wider / current)
+        covariances = mixture.covariances * scale[:, :, None] * scale[:, None, :]
+        return constrained(replace(mixture, covariances=covariances), self.covariance_type)
 
     def _covariances(
         self, statistic: ComponentMoments, counts: Array, shifts: Array, squares: Array, noise: float, doubts: Array
@@ -202,6 +240,13 @@ class ScaleFree:
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as asked for, heaviest first."""
         return state.mixture.repeated(self.n_components).by_weight()
+
+
+def _at_least(covariances: Array, variances: Array | float) -> Array:
+    """Return covariances (K, d, d) with diagonals raised to at least `variances`."""
+    missing = np.maximum(0.0, variances - np.einsum("kii->ki", covariances))
+    # And a hair on all of them, so that nearly singular ones stay positive definite.
+    return covariances + (missing + 1e-9)[:, :, None] * np.eye(covariances.shape[1])
 
 
 def constrained(mixture: Mixture, kind: CovarianceType) -> Mixture:

@@ -100,11 +100,12 @@ def laplace_vector(
 
 
 def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensitivity: int = 1) -> int:
-    """Release a count with discrete Laplace noise: (1 / noise_multiplier)-differentially private.
+    """Release a count with Laplace noise, rounded to a whole number: (1 / noise_multiplier)-differentially private.
 
-    Described by ``Laplace(name, noise_multiplier)``. Counts are whole, so their lattice is the integers, and neither
-    rounding nor discretisation costs anything (the geometric mechanism of Ghosh, Roughgarden and Sundararajan, 2009).
-    The result is whole and may be negative.
+    Described by ``Laplace(name, noise_multiplier)``. The noise is drawn on a fine lattice and the sum rounded
+    afterwards. Noise drawn on the integers (the geometric mechanism) is as private at its own epsilon, but its curve
+    lies above that of Laplace noise at smaller ones, so composing it as Laplace noise would under-count. The result may
+    be negative.
 
     Parameters
     ----------
@@ -126,7 +127,8 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     """
     _check_positive("sensitivity", sensitivity)
     _check_positive("noise_multiplier", noise_multiplier)
-    return int(count) + int(discrete_laplace(sensitivity * noise_multiplier * _UP, 1, gen)[0])
+    noise = laplace_vector([0.0], float(sensitivity), noise_multiplier, gen)[0]
+    return int(count) + round(noise)
 
 
 def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: SecureGenerator, k: int = 1) -> list[int]:

@@ -53,6 +53,8 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
     --------
     >>> ticks(0.0, 9.7).labels
     ('0', '2', '4', '6', '8')
+    >>> ticks(0.0, 1.1).labels, ticks(0.0, 110.0).labels
+    (('0.0', '0.2', '0.4', '0.6', '0.8', '1.0'), ('0', '20', '40', '60', '80', '100'))
     >>> ticks(0.0, 63_000.0)
     Ticks(values=(0.0, 20000.0, 40000.0, 60000.0), labels=('0', '20', '40', '60'), unit='10³')
     """
@@ -64,7 +66,7 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
     largest = max(abs(low), abs(high))
     thousands = 3 * math.floor(math.log10(largest) / 3) if not 1e-2 <= largest < 1e4 else 0
     unit = 10.0**thousands
-    decimals = max(0, -math.floor(math.log10(step / unit) + 1e-9)) + (round(step / power, 1) == 2.5)
+    decimals = max(0, (round(step / power, 1) == 2.5) - math.floor(math.log10(step / unit) + 1e-9))
     labels = tuple(number(value / unit, decimals) for value in values)
     return Ticks(values, labels, scientific(unit) if thousands else "")
 

@@ -62,13 +62,13 @@ def spread(mean: float, deviation: float, reach: float) -> tuple[str, str]:
     Examples
     --------
     >>> spread(2.8604, 4.5043, 9.0), spread(41234.0, 1234.0, 5000.0), spread(0.00001, 0.0003, 2.0)
-    (('2.9', '4.5'), ('41,234', '1,234'), ('0.00', '<0.01'))
+    (('2.9', '4.5'), ('41,200', '1,200'), ('0.00', '<0.01'))
     """
     finest = 2 - math.floor(math.log10(reach))
     decimals = min(finest, 1 - math.floor(math.log10(deviation))) if deviation > 0 else finest
     if decimals <= 6 and deviation < 0.5 * 10.0**-decimals:
         return number(mean, decimals), f"<{number(10.0**-decimals, decimals)}"
-    return number(mean, decimals), number(deviation, decimals)
+    return number(round(mean, decimals), decimals), number(round(deviation, decimals), decimals)
 
 
 def percent(share: float) -> str:

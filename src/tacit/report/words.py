@@ -26,6 +26,7 @@ _STEPS = {
     "magnitudes": "how large the cells of each column are, to find bounds",
     "growing moments": "size, centre and spread of each component, while components are being found",
     "refining moments": "size, centre and spread of each component, once all are there",
+    "tails": "how far each column scatters in each component, far-off rows included",
     "moments": "size, centre and spread of each component",
     "weights": "size of each component",
     "means": "centre of one component",

@@ -6,11 +6,13 @@ from tacit.statistics.component_moments import (
     moment_sensitivity,
     numbers_in_second_moment,
 )
+from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components
 from tacit.statistics.magnitudes import Magnitudes
 
 __all__ = [
     "ComponentMoments",
+    "ComponentSquares",
     "Components",
     "CovarianceType",
     "Magnitudes",

@@ -10,10 +10,11 @@ import numpy as np
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 2**18  # float64 numbers that one piece of a block may take: large enough to keep numpy busy, no larger
+_LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +91,17 @@ class ComponentMoments:
     whitened: bool = True
     only: int | None = None
 
+    def __post_init__(self) -> None:
+        if not _LEAST_RADIUS <= self.radius < math.inf:
+            raise ValueError(f"The radius must be from {_LEAST_RADIUS} up, and finite, and it is {self.radius!r}.")
+        if not (min(self.count, self.mean, self.second) >= 0 and 0 < self.count + self.mean + self.second < math.inf):
+            raise ValueError(
+                "The weights count, mean and second must be at least 0 and finite, and not all 0, and they are "
+                f"{self.count!r}, {self.mean!r} and {self.second!r}."
+            )
+        if self.only is not None and not 0 <= self.only < self.components.count:
+            raise ValueError(f"only must name one of {self.components.count} component(s), and it is {self.only!r}.")
+
     @property
     def size(self) -> int:
         """How many numbers are released."""
@@ -112,7 +124,8 @@ class ComponentMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        piece = max(64, _CACHE_NUMBERS // (self.components.count * (self.components.columns + 1)))
+        numbers = self.components.count * (self.components.columns + 1)
+        piece = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
         total = np.zeros(self.size)
         for start in range(0, len(block), piece):
             total += self._piece_sum(block[start : start + piece])
@@ -143,9 +156,12 @@ class ComponentMoments:
     def _piece_sum(self, rows: Array) -> Array:
         y, distances, shares = self.components.e_step(rows)
         if not self.whitened:
-            plain = np.where(shares.any(axis=0), rows.T, 0.0)  # as NaN would survive multiplication by 0
-            y = np.broadcast_to(plain, y.shape)
-            distances = np.broadcast_to(np.einsum("dr,dr->r", plain, plain), distances.shape)
+            with np.errstate(over="ignore", invalid="ignore"):
+                lengths = np.einsum("rd,rd->r", rows, rows)
+            kept = np.isfinite(lengths)  # the row itself may overflow where the whitened one does not
+            shares = shares * kept
+            y = np.broadcast_to(np.where(kept, rows.T, 0.0), y.shape)
+            distances = np.broadcast_to(np.where(kept, lengths, 0.0), distances.shape)
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
             y, distances, shares = y[chosen], distances[chosen], shares[chosen]

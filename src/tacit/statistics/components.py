@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+ROWS_AT_ONCE = 64  # the e-step works on multiples of so many rows
+
 
 @dataclass(frozen=True, eq=False)
 class Components:
@@ -74,7 +76,14 @@ class Components:
 
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
         distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0.
+
+        What is computed for a row does not depend on where in the block it stands. A matrix product takes rows by fours
+        or eights and rounds those left over differently; far from narrow components that could decide which of two a
+        row belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
         """
+        if short := -len(block) % ROWS_AT_ONCE:
+            y, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
+            return y[:, :, :-short], distances[:, :-short], shares[:, :-short]
         with np.errstate(over="ignore", invalid="ignore"):
             y = self.whiten(block)
             distances = np.einsum("kdr,kdr->kr", y, y)
