@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import rich
 from typer.testing import CliRunner
 
 from tacit.cli.app import app
@@ -23,6 +24,7 @@ def blocks(page: Path) -> list[tuple[str, str, str]]:
 def test_code_runs(page, tmp_path, monkeypatch):
     """The blocks of a page run in order, in an empty folder: Python in one session, titled ones become files."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(rich, "_console", None)  # commands send progress to standard error, for the whole process
     session = {"__name__": "__main__"}
     for language, title, text in blocks(page):
         if title:

@@ -15,7 +15,9 @@ from scipy.optimize import brentq
 from tacit.privacy import Budget
 
 COMPOSITIONS = ("linear", "advanced", "zcdp", "moments")
-_ORDERS = np.arange(1, 257)  # integer moments, as in the paper
+# Integer moments, as in the paper; small epsilons and deltas need high ones.
+_ORDERS = np.concatenate([np.arange(1, 257), np.geomspace(257, 1e12, 600).round()])
+_MOST_EACH = 20.0  # the largest epsilon of one mechanism that is tried
 
 
 def noise_multipliers(
@@ -90,8 +92,10 @@ def _moments(each: float, laplace: int, gaussian: int, delta_each: float, epsilo
 
 def _largest(fits: Callable[[float], bool]) -> float:
     """Return the largest epsilon of one mechanism for which `fits`, which holds for small ones, still holds."""
-    low, high = 1e-9, 20.0
-    edge = brentq(lambda log_e: 1.0 if fits(math.exp(log_e)) else -1.0, math.log(low), math.log(high), xtol=1e-9)
+    if fits(_MOST_EACH):
+        return _MOST_EACH
+    low, high = math.log(1e-15), math.log(_MOST_EACH)
+    edge = brentq(lambda log_e: 1.0 if fits(math.exp(log_e)) else -1.0, low, high, xtol=1e-9)
     each = math.exp(edge)
     while not fits(each):
         each *= 1 - 1e-9

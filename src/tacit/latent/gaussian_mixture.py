@@ -52,7 +52,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         on them. They are never read from the data.
     neighbors : {"replace_one", "add_remove"}, default "replace_one"
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
+        of rows being secret as well (though not that there are any: a table without rows is refused).
     n_iter : int or "auto", default "auto"
         Number of releases, fixed beforehand: there is no convergence test, as that would depend on rows.
     init : "private", "public" or (n_components, n_features) array, default "private"
@@ -65,9 +65,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
         Of "per_parameter": how the paper shares the budget out.
     missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out. How many
-        are left out is not told: the number of complete rows is treated as secret. Infinite cells are refused as well,
-        or else brought to the bounds, as all numbers beyond them are.
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out. A refusal
+        tells that there are some, so that with "error" whether all cells are filled is taken to be public. How many
+        rows are left out is not told: the number of complete rows is treated as secret. Infinite cells are refused as
+        well, or else brought to the bounds, as all numbers beyond them are.
     ledger : Account, optional
         What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
     random_state : int, optional
@@ -174,6 +175,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         )
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+            model.means = self._starting_means(domain)
         if domain.schema is None:
             curator.pass_rows_through(domain.standardise)
         with progress(self.verbose, f"Fitting {self.n_components} component(s)") as watch:

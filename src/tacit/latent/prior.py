@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +39,17 @@ class MixturePrior:
     degrees: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("concentration", "mean_rows", "scale"):
+        for name in ("concentration", "mean_rows", "scale", "degrees"):
             value = getattr(self, name)
-            if not 0 < value < math.inf:
+            if name == "degrees" and value is None:
+                continue
+            if not isinstance(value, numbers.Real) or not 0 < value < math.inf:
                 raise ValueError(f"The prior's {name} must be a positive, finite number, and it is {value!r}.")
+        if self.concentration < 1:
+            raise ValueError(
+                f"The prior's concentration must be at least 1, as no component starts with fewer than 0 rows, and it "
+                f"is {self.concentration!r}."
+            )
 
     def posterior_mode(self, counts: Array, likeliest: Mixture) -> Mixture:
         """Return the mixture of highest posterior, from the likeliest one and its (noisy) counts (K,).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
@@ -11,7 +12,7 @@ from tacit.statistics.magnitudes import Magnitudes
 
 STEP = "magnitudes"
 _SHARE = 0.05  # of the budget, in squared signal-to-noise
-_CLEAR = 4.0  # standard deviations of noise that a count must exceed to be believed
+_FALSE_ALARM = 1e-4  # chance that noise alone makes a count of any column stand out: it would ruin the bounds
 
 
 def bounds_step(others: list[Step], columns: int) -> Gaussian:
@@ -30,9 +31,10 @@ def private_bounds(curator: Curator, columns: int) -> tuple[Array, Array]:
     noise = curator.noise(STEP, statistic)
     counts = statistic.parts(curator.release(STEP, statistic))
     edges = Magnitudes.edges()
+    clear = -float(ndtri(_FALSE_ALARM / counts.size)) * noise
     low, high = np.empty(columns), np.empty(columns)
     for column, column_counts in enumerate(counts):
-        believed = np.flatnonzero(column_counts > _CLEAR * noise)
+        believed = np.flatnonzero(column_counts > clear)
         if not len(believed):
             believed = np.array([int(np.argmax(column_counts))])
         low[column], high[column] = edges[believed[0], 0], edges[believed[-1], 1]

@@ -16,8 +16,8 @@ What makes it accurate, beside that, is in :mod:`tacit.latent.shrinkage` and in 
 
 Clipping in a component's own coordinates has one danger: a column that is the same in nearly all rows (a rare
 condition, a cost that is mostly zero) looks narrower each round, until the few rows that differ are impossible under
-the model. So the last release, of ``ComponentSquares``, is of plain squares in public coordinates, where nothing is
-clipped: where it clearly shows more variance than the model has, the model is widened.
+the model. So the last release, of ``ComponentSquares``, is of plain squared deviations in public coordinates, where
+nothing is clipped: where it clearly shows more variance than the model has, the model is widened.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ _REFINING_ROUNDS = 6
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _REFINING: 3.0, _TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
+_TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
 _FLOOR = 0.02  # least variance in one round, relative to the component's mean variance
 _LEAST_DOUBT = 0.05  # as components go on moving from round to round
@@ -101,9 +102,9 @@ class ScaleFree:
         refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
         if refining < 1:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
-                f'grow, one or more to refine and one for the tails; pass n_iter={len(growing) + 2} or more, "auto", or '
-                "starting means as init."
+                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to grow, "
+                f'one or more to refine and one for tails; pass n_iter={len(growing) + 2} or more, "auto", or starting '
+                "means as init."
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
         self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining + [_TAILS]
@@ -198,17 +199,16 @@ class ScaleFree:
         return Fit(constrained(mixture, kind), rows, doubts)
 
     def _widened(self, state: Fit, statistic: ComponentSquares, released: Array, noise: float) -> Mixture:
-        """Return the mixture with variances that the rows' plain squares clearly exceed raised to those.
+        """Return the mixture with variances that the rows' plain deviations clearly exceed raised to those.
 
         Correlations are kept: rows and columns of a covariance are scaled.
         """
         mixture = state.mixture
         counts = np.maximum(mixture.weights * state.rows, 1.0)[:, None]
-        # E x^2 = variance + mean^2, both as the column is clipped to [-1, 1]; noise is per number and sqrt(d) in units.
-        variances = statistic.parts(released) / counts - np.clip(mixture.means, -1.0, 1.0) ** 2
+        variances = statistic.parts(released) / counts
         unsure = noise * math.sqrt(self.columns) / counts
         current = np.einsum("kii->ki", mixture.covariances)
-        wider = np.where(variances > current + _CLEAR * unsure, variances, current)
+        wider = np.where(variances > np.maximum(current + _CLEAR * unsure, _TAILED * current), variances, current)
         scale = np.sqrt(wider / current)
         covariances = mixture.covariances * scale[:, :, None] * scale[:, None, :]
         return constrained(replace(mixture, covariances=covariances), self.covariance_type)

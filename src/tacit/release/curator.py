@@ -52,6 +52,7 @@ from tacit.release.noise import (
     laplace_discretisation_error,
 )
 from tacit.release.statistic import Norm, Statistic
+from tacit.release.strips import LARGEST_SCALE
 
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
@@ -239,7 +240,11 @@ class Curator:
             raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")
         block_error = BLOCK_ROWS * _UNIT_ROUNDOFF / (1 - BLOCK_ROWS * _UNIT_ROUNDOFF) * BLOCK_ROWS * largest
         rounding = lattice.rounding_l1 if norm == "l1" else lattice.rounding_l2
-        return math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)]), lattice
+        sensitivity = math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)])
+        if step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
+            # Found out here, and not when the noise is drawn, because by then the plan has been charged.
+            raise PlanError(f"Step {step.name!r} has more noise than can be drawn; use a larger epsilon, or fewer steps.")
+        return sensitivity, lattice
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice) -> None:
         done = self._records.get(step.name)

@@ -1,4 +1,4 @@
-"""Squares of rows in public coordinates: what clipping cannot hide."""
+"""Squared deviations of rows in public coordinates: what clipping in a component's own coordinates hides."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from tacit.statistics.components import Array, Components
 
 @dataclass(frozen=True, eq=False)
 class ComponentSquares:
-    """Sum of squares of each column, over the rows of each component, in coordinates where columns lie in [-1, 1].
+    """Squared deviations from the mean, for each column and component, in coordinates where columns lie in [-1, 1].
 
-    Row x with responsibilities r_k contributes r_k v_j^2 / sqrt(d) for all k and j, with v_j = x_j brought into [-1,
-    1].
+    Row x with responsibilities r_k contributes r_k min((x_j - mu_kj)^2, 1) / sqrt(d) for all k and j.
 
     Parameters
     ----------
@@ -26,18 +25,19 @@ class ComponentSquares:
 
     Notes
     -----
-    Write s for the vector of v_j^2 / sqrt(d): its d entries are in [0, 1 / sqrt(d)], so |s| <= 1. **add_remove**: the
-    row's contribution r (x) s has length |r| |s| <= 1. **replace_one**: contributions have no negative entries, so the
-    inner product of two is at least 0 and |t - t'|^2 <= |t|^2 + |t'|^2 <= 2. **l1**: sum_k r_k sum_j s_j <= sqrt(d),
-    and twice that for a replaced row. Rows that belong to no component (``Components.e_step``) contribute nothing.
+    For each k, write s_k for the vector of min((x_j - mu_kj)^2, 1) / sqrt(d): its d entries are in [0, 1 / sqrt(d)], so
+    |s_k| <= 1. **add_remove**: the row's contribution (r_k s_k) has squared length sum_k r_k^2 |s_k|^2 <= 1.
+    **replace_one**: contributions have no negative entries, so the inner product of two is at least 0 and
+    |t - t'|^2 <= |t|^2 + |t'|^2 <= 2. **l1**: sum_k r_k sum_j s_kj <= sqrt(d), and twice that for a replaced row. Rows
+    that belong to no component (``Components.e_step``) contribute nothing.
 
     Examples
     --------
     >>> import numpy as np
-    >>> one = Components(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
+    >>> one = Components(np.ones(1), np.array([[0.0, 0.5]]), np.eye(2)[None])
     >>> squares = ComponentSquares(one)
-    >>> squares.parts(squares.block_sum(np.array([[0.5, -1.0], [0.1, 7.0]]))).round(2)
-    array([[0.26, 2.  ]])
+    >>> squares.parts(squares.block_sum(np.array([[0.5, -1.0], [0.1, 0.7]]))).round(2)
+    array([[0.26, 1.04]])
     """
 
     components: Components
@@ -59,10 +59,12 @@ class ComponentSquares:
         for start in range(0, len(block), 2048):
             rows = block[start : start + 2048]
             shares = self.components.e_step(rows)[2]
-            squares = np.where(shares.any(axis=0)[:, None], np.clip(rows, -1.0, 1.0), 0.0) ** 2
-            total += shares @ squares
+            kept = np.where(shares.any(axis=0)[:, None], rows, 0.0)  # as NaN would survive multiplication by 0
+            with np.errstate(over="ignore"):
+                for k, mean in enumerate(self.components.means):
+                    total[k] += shares[k] @ np.minimum((kept - mean) ** 2, 1.0)
         return total.ravel() / math.sqrt(self.components.columns)
 
     def parts(self, total: Array) -> Array:
-        """Return a (noisy) total as sums of squares (K, d)."""
+        """Return a (noisy) total as sums of squared deviations (K, d)."""
         return total.reshape(self.components.count, -1) * math.sqrt(self.components.columns)
