@@ -6,10 +6,21 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import GaussianMixture, MixturePrior
+from tacit.latent import GaussianMixture, MixturePrior, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.tables import Schema
 
 __version__ = version("tacit")
 
-__all__ = ["Budget", "Certificate", "GaussianMixture", "Ledger", "MixturePrior", "Plan", "Schema", "__version__"]
+__all__ = [
+    "Budget",
+    "Certificate",
+    "GaussianMixture",
+    "Ledger",
+    "MixturePrior",
+    "Plan",
+    "Schema",
+    "__version__",
+    "load_model",
+    "save_model",
+]

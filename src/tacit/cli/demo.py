@@ -11,10 +11,10 @@ import typer
 
 from tacit.cli import screen
 from tacit.cli.components import component_table
-from tacit.cli.destination import check_destination
 from tacit.cli.model import report_writer
 from tacit.cli.options import Components, Epsilon, Json
 from tacit.data import load_randhie
+from tacit.files import check_destination
 from tacit.latent import GaussianMixture
 
 __all__ = ["demo"]

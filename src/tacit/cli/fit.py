@@ -13,9 +13,7 @@ from typer.core import TyperCommand
 
 from tacit.cli import screen
 from tacit.cli.components import component_table, standard_deviations
-from tacit.cli.destination import check_destination
 from tacit.cli.model import report_writer
-from tacit.cli.model_file import save_model
 from tacit.cli.options import (
     Components,
     Covariance,
@@ -32,7 +30,9 @@ from tacit.cli.options import (
     examples,
 )
 from tacit.cli.schema import read_schema
+from tacit.files import check_destination
 from tacit.latent import GaussianMixture
+from tacit.latent.model_file import save_model
 from tacit.privacy import Account, Ledger
 from tacit.tables import Schema
 

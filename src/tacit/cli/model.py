@@ -13,10 +13,10 @@ import pyarrow.parquet
 import typer
 
 from tacit.cli import screen
-from tacit.cli.destination import check_destination, written_whole
-from tacit.cli.model_file import load_model
 from tacit.cli.options import Json, ModelFile, examples
+from tacit.files import check_destination, written_whole
 from tacit.latent import GaussianMixture
+from tacit.latent.model_file import load_model
 
 __all__ = ["certificate", "report", "report_writer", "sample"]
 

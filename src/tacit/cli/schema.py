@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli import screen
-from tacit.cli.destination import check_destination, written_whole
 from tacit.cli.options import Force, Json, examples
+from tacit.files import check_destination, written_whole
 from tacit.sources import as_source, has_missing
 from tacit.tables import Boolean, Categorical, Column, Ignored, Schema
 

@@ -1,6 +1,7 @@
 """Latent-variable models by private expectation-maximisation."""
 
 from tacit.latent.gaussian_mixture import GaussianMixture
+from tacit.latent.model_file import load_model, save_model
 from tacit.latent.prior import MixturePrior
 
-__all__ = ["GaussianMixture", "MixturePrior"]
+__all__ = ["GaussianMixture", "MixturePrior", "load_model", "save_model"]

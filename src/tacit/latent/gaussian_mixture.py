@@ -39,7 +39,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     n_components : int, default 1
         How many components. At a small epsilon fewer may be told apart; the rest are copies then.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
-        As in scikit-learn. The simpler ones have fewer numbers to release, so less noise.
+        As in scikit-learn. The simpler ones have fewer numbers to release, so less noise. "spherical" is so relative to
+        the bounds: where columns have different ranges, their variances differ in proportion.
     method : {"scale_free", "joint", "per_parameter"}, default "scale_free"
         "scale_free" measures each component in its own coordinates and is the best there is. "joint" and
         "per_parameter" are moment perturbation in the public ball, the latter as published by Park et al. (2017).
@@ -82,7 +83,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         Heaviest first.
     means_ : (n_components, n_features) array
     covariances_ : array
-        In scikit-learn's shapes for each covariance_type.
+        In scikit-learn's shapes for each covariance_type; of "spherical" ones, (n_components, n_features) if the
+        columns have different ranges.
     precisions_cholesky_ : array
         As in scikit-learn.
     n_iter_ : int
@@ -369,12 +371,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         covariances = mixture.covariances * np.outer(scale, scale)
         upper = np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
         diagonal = np.einsum("kii->ki", covariances)
+        if self.covariance_type == "spherical" and (scale == scale[0]).all():
+            diagonal = diagonal[:, 0]
         self.covariances_, self.precisions_cholesky_ = {
             "full": (covariances, upper),
             "tied": (covariances[0], upper[0]),
-            "diag": (diagonal, 1 / np.sqrt(diagonal)),
-            "spherical": (diagonal.mean(axis=1), 1 / np.sqrt(diagonal.mean(axis=1))),
-        }[self.covariance_type]
+        }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
 
     def _log_joint(self, X: Any) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows)."""

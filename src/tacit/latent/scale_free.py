@@ -102,9 +102,9 @@ class ScaleFree:
         refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
         if refining < 1:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to grow, "
-                f'one or more to refine and one for tails; pass n_iter={len(growing) + 2} or more, "auto", or starting '
-                "means as init."
+                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
+                f'grow, one or more to refine and one for tails; pass n_iter={len(growing) + 2} or more, "auto", or '
+                "starting means as init."
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
         self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining + [_TAILS]

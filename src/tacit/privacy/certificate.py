@@ -210,7 +210,7 @@ class Certificate:
         lines = [f"Privacy certificate (tacit {self.version})"]
         if self.seeded:
             lines += ["", f"!!! {_SEEDED} !!!", *_wrap(_SEEDED_WHY)]
-        for title, parts in self._sections():
+        for title, parts in self.sections():
             lines += ["", title, "-" * len(title)]
             for part in parts:
                 lines += _wrap(part) if isinstance(part, str) else _align(part)
@@ -228,13 +228,13 @@ class Certificate:
         html = [f"<h3>Privacy certificate <small>tacit {escape(self.version)}</small></h3>"]
         if self.seeded:
             html.append(f'<p style="color: #b00020"><strong>{_SEEDED}.</strong> {escape(_SEEDED_WHY)}</p>')
-        for title, parts in self._sections():
+        for title, parts in self.sections():
             html.append(f"<h4>{escape(title)}</h4>")
             for part in parts:
                 html.append(f"<p>{escape(part)}</p>" if isinstance(part, str) else _html_table(part))
         return "\n".join(html)
 
-    def _sections(self) -> list[tuple[str, list[str | Table]]]:
+    def sections(self) -> list[tuple[str, list[str | Table]]]:
         sections: list[tuple[str, list[str | Table]]] = [
             ("The promise", [*self._promise()]),
             ("What an attacker could learn", [*self._attack()]),

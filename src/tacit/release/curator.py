@@ -243,7 +243,9 @@ class Curator:
         sensitivity = math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)])
         if step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
             # Found out here, and not when the noise is drawn, because by then the plan has been charged.
-            raise PlanError(f"Step {step.name!r} has more noise than can be drawn; use a larger epsilon, or fewer steps.")
+            raise PlanError(
+                f"Step {step.name!r} has more noise than can be drawn; use a larger epsilon, or fewer steps."
+            )
         return sensitivity, lattice
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice) -> None:

@@ -127,7 +127,7 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     """
     _check_positive("sensitivity", sensitivity)
     _check_positive("noise_multiplier", noise_multiplier)
-    noise = laplace_vector([0.0], float(sensitivity), noise_multiplier, gen)[0]
+    noise = float(laplace_vector([0.0], float(sensitivity), noise_multiplier, gen)[0])
     return int(count) + round(noise)
 
 

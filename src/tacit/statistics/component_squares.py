@@ -59,7 +59,7 @@ class ComponentSquares:
         for start in range(0, len(block), 2048):
             rows = block[start : start + 2048]
             shares = self.components.e_step(rows)[2]
-            kept = np.where(shares.any(axis=0)[:, None], rows, 0.0)  # as NaN would survive multiplication by 0
+            kept = np.where(shares.sum(axis=0)[:, None] > 0, rows, 0.0)  # as NaN would survive multiplication by 0
             with np.errstate(over="ignore"):
                 for k, mean in enumerate(self.components.means):
                     total[k] += shares[k] @ np.minimum((kept - mean) ** 2, 1.0)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.tables.columns import Boolean, Categorical, Integer, Numeric
+from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
 
 Array = NDArray[np.float64]
@@ -131,14 +131,22 @@ class Domain:
 
     def __str__(self) -> str:
         if self.schema is not None:
-            return f"a schema of {len(self.schema.used)} columns"
+            return "a schema: " + _listed([f"{name} {_words(self.schema.columns[name])}" for name in self.schema.used])
         if self.ball:
             return f"a ball of radius {self.scale[0] * math.sqrt(self.columns):g} around the origin"
         names = self.names or [f"column {j + 1}" for j in range(self.columns)]
         low, high = self.restore(-np.ones(self.columns)), self.restore(np.ones(self.columns))
-        shown = [f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)]
-        more = f" and {len(shown) - 12} more" if len(shown) > 12 else ""
-        return f"a box: {', '.join(shown[:12])}{more}"
+        return "a box: " + _listed([f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)])
+
+
+def _words(column: Column) -> str:
+    if isinstance(column, Numeric):
+        return f"from {column.low:g} to {column.high:g}"
+    return f"with {len(column.levels)} levels" if isinstance(column, Categorical) else "yes or no"
+
+
+def _listed(parts: list[str], most: int = 20) -> str:
+    return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
 def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:

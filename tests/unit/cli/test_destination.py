@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.cli.destination import check_destination, written_whole
+from tacit.files import check_destination, written_whole
 
 
 def test_an_exception_leaves_the_old_file(tmp_path):

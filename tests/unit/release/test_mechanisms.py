@@ -66,11 +66,11 @@ def test_wrong_noise_gets_a_sentence(release, sensitivity, multiplier):
         release([1.0], sensitivity, multiplier, generator(0))
 
 
-def test_noisy_counts_are_geometric_on_the_integers():
+def test_noisy_counts_are_laplace_rounded_to_whole_numbers():
     gen, epsilon = generator(3), 0.8
     noise = np.array([noisy_count(50, 1 / epsilon, gen) for _ in range(4000)]) - 50
     k = np.arange(-6, 7)
-    p = np.tanh(epsilon / 2) * np.exp(-epsilon * np.abs(k))
+    p = np.diff(stats.laplace(scale=1 / epsilon).cdf(np.arange(-6.5, 7.0)))
     observed = np.array([(noise == j).sum() for j in k])
     rest = noise.size - observed.sum()
     assert stats.chisquare(np.append(observed, rest), np.append(p, 1 - p.sum()) * noise.size).pvalue > 1e-4

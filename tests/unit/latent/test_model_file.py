@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.cli.model_file import load_model, save_model
 from tacit.data import load_randhie
+from tacit.latent.model_file import load_model, save_model
 
 X = np.random.default_rng(0).normal([[-2.0, 1.0, 30.0]], [[0.5, 1.0, 10.0]], (800, 3))
 LOW, HIGH = np.array([-10.0, -10.0, 0.0]), np.array([10.0, 1 / 3, 99.9])
@@ -28,7 +28,7 @@ def path(tmp_path):
         {},
         {"covariance_type": "tied"},
         {"covariance_type": "diag", "neighbors": "add_remove"},
-        {"covariance_type": "spherical", "n_iter": np.int64(4)},
+        {"covariance_type": "spherical", "n_iter": np.int64(5)},
         {"bounds": 50},
         {"bounds": np.float64(50.0)},
         {"bounds": (-40, np.full(3, 70.0))},

@@ -32,9 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cli.destination import written_whole
-from tacit.latent import GaussianMixture, MixturePrior
+from tacit.files import written_whole
+from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.mixture import Mixture
+from tacit.latent.prior import MixturePrior
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
 
@@ -65,7 +66,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.cli.model_file import load_model, save_model
+    >>> from tacit.latent.model_file import load_model, save_model
     >>> X = np.random.default_rng(0).normal(size=(1000, 2))
     >>> model = tacit.GaussianMixture(1, bounds=10.0, random_state=0).fit(X)
     >>> path = save_model(model, pathlib.Path(tempfile.mkdtemp()) / "model.tacit")

@@ -1,0 +1,445 @@
+"""Every statistic against its stated sensitivity: properties, searches for a counterexample, and ugly corners.
+
+A statistic's bound is proved in its docstring. Here it is attacked: for every kind, both relations and both norms, with
+ugly rows, degenerate parameters and the parameters that real fits arrive at. Where the proof says the bound is reached,
+the search must reach it, which shows that the search is able to find what it looks for.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transcript import Transcript, hard_pair
+
+import tacit
+import tacit.statistics
+from tacit.audit import attack_sensitivity
+from tacit.latent.scale_free import block_weights
+from tacit.privacy import Gaussian, Laplace, Plan
+from tacit.release import Curator
+from tacit.release.curator import BLOCK_ROWS
+from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
+from tacit.sources import as_source
+from tacit.statistics import ComponentMoments, Components, ComponentSquares, Magnitudes
+
+KINDS = ("full", "tied", "diag", "spherical")
+RELATIONS = ("replace_one", "add_remove")
+NORMS = ("l1", "l2")
+COLUMNS = 2
+
+FAR_APART = Components(
+    np.array([0.3, 0.7]),
+    np.array([[-6.0, 1.0], [5.0, 2.0]]),
+    np.array([[[1.0, 0.0], [0.4, 0.5]], [[0.3, 0.0], [-0.2, 0.8]]]),
+)
+OVERLAPPING = Components(
+    np.array([0.2, 0.5, 0.3]), np.array([[0.0, 0.0], [0.3, 0.1], [0.0, -0.4]]), np.stack([np.eye(2)] * 3) * 0.5
+)
+ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
+
+
+def moments(kind):
+    """The statistic as fits use it: weights of the default method, of "joint" and of "per_parameter"."""
+    count, mean = block_weights(COLUMNS, kind, "replace_one")
+    return [
+        ComponentMoments(FAR_APART, 1.5, count, mean, 1.0, kind),
+        ComponentMoments(ALONE, 1.5, 1.0, 3.0, 1.0, kind),  # where opposite rows are the worst
+        ComponentMoments(OVERLAPPING, 0.8, 1.0, 1.0, 1.0, kind, whitened=False),
+        ComponentMoments(OVERLAPPING, 0.8, 0.0, 1.0, 0.0, kind, whitened=False, only=1),
+        ComponentMoments(OVERLAPPING, 0.8, 0.0, 0.0, 1.0, kind, whitened=False, only=2),
+        ComponentMoments(FAR_APART, 1.5, 1.0, 0.0, 0.0, kind),
+        ComponentMoments(FAR_APART, 1.5, 0.0, 0.5, 2.0, kind, only=0),
+    ]
+
+
+STATISTICS = [
+    *(statistic for kind in KINDS for statistic in moments(kind)),
+    ComponentSquares(FAR_APART),
+    ComponentSquares(OVERLAPPING),
+    ComponentSquares(ALONE),
+    Magnitudes(COLUMNS),
+]
+
+
+def label(statistic):
+    if not isinstance(statistic, ComponentMoments):
+        return type(statistic).__name__ + str(getattr(getattr(statistic, "components", None), "count", ""))
+    parts = f"{statistic.count:.2g}-{statistic.mean:.2g}-{statistic.second:.2g}"
+    place = "whitened" if statistic.whitened else "plain"
+    return f"{statistic.covariance_type}-{statistic.components.count}-{parts}-{place}-{statistic.only}"
+
+
+every_statistic = pytest.mark.parametrize("statistic", STATISTICS, ids=label)
+every_relation = pytest.mark.parametrize("neighbors", RELATIONS)
+every_norm = pytest.mark.parametrize("norm", NORMS)
+
+
+def moved(statistic, rows, others, norm="l2"):
+    with np.errstate(all="ignore"):
+        change = statistic.block_sum(rows) - statistic.block_sum(others)
+    assert np.isfinite(change).all()
+    return float(np.linalg.norm(change, 1 if norm == "l1" else 2))
+
+
+def bound(statistic, neighbors, norm="l2", rows=0):
+    """The stated sensitivity, and what summing `rows` rows in floating point can add."""
+    rounding = 2 * rows**2 * 2.0**-53 * statistic.sensitivity("add_remove", norm)
+    return statistic.sensitivity(neighbors, norm) + rounding
+
+
+def test_every_statistic_is_attacked():
+    exported = {getattr(tacit.statistics, name) for name in tacit.statistics.__all__}
+    statistics = {thing for thing in exported if inspect.isclass(thing) and hasattr(thing, "block_sum")}
+    assert statistics == {type(statistic) for statistic in STATISTICS}
+
+
+# Searches
+
+
+@every_norm
+@every_relation
+@every_statistic
+def test_search_finds_no_counterexample(statistic, neighbors, norm):
+    attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, norm=norm, trials=100, random_state=0)
+    assert not attack.exceeds, attack
+
+
+@pytest.mark.slow
+@every_norm
+@every_relation
+@every_statistic
+def test_long_search_finds_no_counterexample(statistic, neighbors, norm):
+    attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, norm=norm, trials=8000, random_state=1)
+    assert not attack.exceeds, attack
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize(
+    ("components", "count", "mean"),
+    [(FAR_APART, 1.0, 1.0), (FAR_APART, *block_weights(2, "full", "replace_one")), (ALONE, 0.5, 2.0), (ALONE, 0.3, 1.2)],
+    ids=["two components", "as fitted", "opposite rows", "rows at an angle"],
+)
+def test_replaced_row_reaches_the_bound(kind, components, count, mean):
+    """The proof has equality: a smaller bound would be wrong, and the noise is no larger than need be."""
+    statistic = ComponentMoments(components, 1.5, count, mean, 1.0, kind)
+    attack = attack_sensitivity(statistic, COLUMNS, neighbors="replace_one", trials=400, random_state=0)
+    assert not attack.exceeds
+    assert attack.ratio > 0.99, attack
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        *(ComponentMoments(FAR_APART, 1.5, covariance_type=kind) for kind in KINDS),
+        ComponentSquares(FAR_APART),
+        Magnitudes(COLUMNS),
+    ],
+    ids=label,
+)
+def test_added_row_reaches_the_bound(statistic):
+    attack = attack_sensitivity(statistic, COLUMNS, neighbors="add_remove", trials=200, random_state=0)
+    assert not attack.exceeds
+    assert attack.ratio > 0.99, attack
+
+
+def test_search_finds_a_bound_that_is_a_hundredth_too_small():
+    class TooSmall(ComponentMoments):
+        def sensitivity(self, neighbors, norm="l2"):
+            return 0.99 * super().sensitivity(neighbors, norm)
+
+    attack = attack_sensitivity(TooSmall(FAR_APART, 1.5), COLUMNS, neighbors="replace_one", trials=400, random_state=0)
+    assert attack.exceeds
+
+
+# The statistics that fits arrive at: components shrunk onto a crowd, split, merged, and pulled by a far row.
+
+
+def met_in_a_fit(**options):
+    data, _ = hard_pair("replace_one")
+    model = tacit.GaussianMixture(random_state=0, epsilon=4.0, delta=1e-3, **{"bounds": (-1, 1), **options})
+    return [statistic for _, _, statistic, _, _ in Transcript(model, data).releases]
+
+
+@every_relation
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "scale_free", "n_components": 3},
+        {"method": "scale_free", "n_components": 2, "covariance_type": "diag"},
+        {"method": "joint", "n_components": 2, "covariance_type": "spherical"},
+        {"method": "per_parameter", "n_components": 2, "n_iter": 1},
+        {"method": "scale_free", "bounds": "private"},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_statistics_met_in_fits(options, neighbors):
+    for statistic in met_in_a_fit(neighbors=neighbors, **options)[::3]:
+        attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, trials=60, random_state=0)
+        assert not attack.exceeds, (attack, statistic)
+
+
+@pytest.mark.slow
+@every_relation
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["scale_free", "joint", "per_parameter"])
+@pytest.mark.parametrize("components", [1, 2, 5])
+def test_statistics_met_in_many_fits(method, kind, components, neighbors):
+    for statistic in met_in_a_fit(method=method, covariance_type=kind, n_components=components, neighbors=neighbors):
+        for norm in NORMS:
+            attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, norm=norm, trials=200, random_state=0)
+            assert not attack.exceeds, (attack, statistic)
+
+
+# Properties: whatever rows and parameters there are
+
+
+UGLY = [0.0, -0.0, 5e-324, 1e-308, 1e-160, 1e-16, 1.0, 1e16, 1e150, 1e154, 1e160, 1.7e308, np.inf, np.nan]
+cells = st.one_of(
+    st.sampled_from([sign * value for value in UGLY for sign in (1, -1)]),
+    st.floats(-3, 3),
+    st.floats(allow_nan=True, allow_infinity=True),
+)
+
+
+@st.composite
+def neighbours(draw, columns=COLUMNS):
+    """Two tables and the relation they are in: up to 70 rows, past the 64 that are worked on at a time."""
+    row = st.lists(cells, min_size=columns, max_size=columns)
+    some = np.array(draw(st.lists(row, max_size=6)), dtype=np.float64).reshape(-1, columns)
+    shared = np.tile(some, (draw(st.sampled_from([1, 1, 1, 11])), 1))
+    place = draw(st.integers(0, len(shared)))
+    data = np.insert(shared, place, draw(row), axis=0)
+    neighbors = draw(st.sampled_from(RELATIONS))
+    other = shared if neighbors == "add_remove" else np.insert(shared, place, draw(row), axis=0)
+    order = draw(st.sampled_from("CF"))
+    return neighbors, np.asarray(data, order=order), np.asarray(other, order=order)
+
+
+@st.composite
+def components(draw, columns=COLUMNS):
+    """Any parameters that are finite: also ones that no fit arrives at."""
+    number = draw(st.integers(1, 4))
+    sizes = st.one_of(st.floats(-10, 3), st.floats(-150, 150)).map(lambda power: 10.0**power)
+    factors = np.zeros((number, columns, columns))
+    for k in range(number):
+        size = draw(sizes)
+        for i in range(columns):
+            factors[k, i, i] = size * draw(st.sampled_from([1.0, 0.02, 1e-6]))
+            factors[k, i, :i] = size * draw(st.sampled_from([0.0, 0.3, -2.0, 1e3]))
+    means = np.array([[draw(st.floats(-2, 2)) for _ in range(columns)] for _ in range(number)])
+    weights = np.array([draw(st.sampled_from([1.0, 1e-3, 1e-300])) for _ in range(number)])
+    return Components(weights / weights.sum(), means * draw(st.sampled_from([1.0, 1e9])), factors)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(pair=neighbours(), parts=components(), data=st.data())
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_moments_move_no_further_than_stated(kind, pair, parts, data):
+    weights = st.sampled_from([0.0, 0.2, 1.0, 5.0])
+    statistic = ComponentMoments(
+        parts,
+        radius=data.draw(st.sampled_from([1e-100, 0.1, 1.0, 4.0, 1e100])),
+        count=data.draw(weights),
+        mean=data.draw(weights),
+        second=data.draw(st.sampled_from([0.3, 1.0])),
+        covariance_type=kind,
+        whitened=data.draw(st.booleans()),
+        only=data.draw(st.one_of(st.none(), st.integers(0, parts.count - 1))),
+    )
+    neighbors, rows, others = pair
+    for norm in NORMS:
+        assert moved(statistic, rows, others, norm) <= bound(statistic, neighbors, norm, len(rows))
+
+
+@given(pair=neighbours(), parts=components())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_squares_move_no_further_than_stated(pair, parts):
+    neighbors, rows, others = pair
+    for norm in NORMS:
+        assert moved(ComponentSquares(parts), rows, others, norm) <= bound(
+            ComponentSquares(parts), neighbors, norm, len(rows)
+        )
+
+
+@given(pair=neighbours())
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_magnitudes_move_no_further_than_stated(pair):
+    neighbors, rows, others = pair
+    for norm in NORMS:
+        assert moved(Magnitudes(COLUMNS), rows, others, norm) <= bound(Magnitudes(COLUMNS), neighbors, norm)
+
+
+@given(rows=st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=8), parts=components())
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_responsibilities_are_shares(rows, parts):
+    with np.errstate(all="ignore"):
+        y, distances, shares = parts.e_step(np.array(rows))
+    assert np.isfinite(y).all()
+    assert np.isfinite(distances).all()
+    assert (shares >= 0).all()
+    assert (shares.sum(axis=0) <= 1 + 1e-15 * parts.count).all()
+
+
+# Corners
+
+
+@every_statistic
+def test_no_rows_are_nothing(statistic):
+    assert not statistic.block_sum(np.empty((0, COLUMNS))).any()
+    assert statistic.block_sum(np.empty((0, COLUMNS))).shape == (statistic.size,)
+
+
+@every_statistic
+def test_layout_of_a_block_does_not_matter(statistic):
+    rows = np.random.default_rng(0).normal(size=(200, COLUMNS))
+    views = (np.asfortranarray(rows), np.repeat(rows, 2, axis=0)[::2], np.hstack([rows, rows])[:, :COLUMNS])
+    for view in views:
+        assert moved(statistic, rows, view) <= 1e-10
+
+
+@every_statistic
+def test_rows_that_are_no_numbers_hide_none_of_the_others(statistic):
+    """A NaN in a sum would turn it into zero on the lattice: one bad row would take a block's other rows with it."""
+    rows = np.random.default_rng(0).normal(size=(500, COLUMNS))
+    for ugly in (np.nan, np.inf, -np.inf, 1.7e308, 1e160, 5e-324):
+        for bad in (np.full((1, COLUMNS), ugly), np.array([[ugly, 0.1]])):
+            assert moved(statistic, np.vstack([rows, bad]), rows) <= bound(statistic, "add_remove", "l2", 501)
+
+
+def test_rows_too_long_for_their_square_though_not_for_the_components():
+    """1e158 is within 1e10 standard deviations of 1e10, but its own square is past float64."""
+    wide = Components(np.ones(1), np.zeros((1, 2)), 1e10 * np.eye(2)[None])
+    for kind in KINDS:
+        statistic = ComponentMoments(wide, 1.0, covariance_type=kind, whitened=False)
+        rows = np.vstack([np.ones((500, 2)), [[1e158, 0.0]]])
+        assert moved(statistic, rows, rows[:-1]) <= bound(statistic, "add_remove", "l2", 501)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("whitened", [True, False])
+def test_a_row_just_past_the_radius_is_clipped_to_it(kind, whitened):
+    """|v| must not come out above 1 by more than the hair the bound allows, in many columns either."""
+    columns = 60
+    one = Components(np.ones(1), np.zeros((1, columns)), np.eye(columns)[None])
+    statistic = ComponentMoments(one, 1.0, covariance_type=kind, whitened=whitened)
+    rows = np.random.default_rng(0).normal(size=(200, columns))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    for row in rows * np.geomspace(0.999999999999999, 1e200, 200)[:, None]:
+        assert moved(statistic, row[None], np.empty((0, columns))) <= statistic.sensitivity("add_remove")
+
+
+def test_many_components_share_a_row():
+    """Hundreds of responsibilities add up to no more than one row."""
+    rng = np.random.default_rng(0)
+    many = Components(rng.dirichlet(np.ones(400)), rng.normal(size=(400, 1)), rng.uniform(0.01, 2.0, (400, 1, 1)))
+    for kind in KINDS:
+        statistic = ComponentMoments(many, 1.0, covariance_type=kind)
+        for row in rng.normal(size=(20, 1, 1)) * 3:
+            assert moved(statistic, row, np.empty((0, 1))) <= statistic.sensitivity("add_remove")
+            assert moved(statistic, row, np.empty((0, 1)), "l1") <= statistic.sensitivity("add_remove", "l1")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"radius": 0.0},
+        {"radius": -1.0},
+        {"radius": 1e-170},
+        {"radius": np.nan},
+        {"radius": np.inf},
+        {"count": -1.0},
+        {"mean": np.nan},
+        {"second": np.inf},
+        {"count": 0.0, "mean": 0.0, "second": 0.0},
+        {"only": 2},
+        {"only": -1},
+    ],
+    ids=str,
+)
+def test_parameters_without_a_bound_are_refused(wrong):
+    with pytest.raises(ValueError, match="must"):
+        ComponentMoments(**{"components": FAR_APART, "radius": 1.0, **wrong})
+
+
+# Where a row stands
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 11, 20])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_row_is_computed_alike_wherever_it_stands(columns, order):
+    """To the last bit: under add_remove every row behind the one that goes stands elsewhere afterwards."""
+    rng = np.random.default_rng(columns)
+    root = rng.normal(size=(3, columns, columns)) * 1e-3
+    factors = np.linalg.cholesky(root @ root.transpose(0, 2, 1) + 1e-8 * np.eye(columns))
+    narrow = Components(np.ones(3) / 3, rng.uniform(-1, 1, (3, columns)), factors)
+    row = rng.uniform(-1, 1, columns)
+    seen = set()
+    for rows in (1, 2, 3, 5, 8, 63, 64, 65, 130, 1000):
+        block = np.asarray(np.tile(row, (rows, 1)), order=order)
+        y, distances, shares = narrow.e_step(block)
+        for place in {0, 1, rows // 2, rows - 1} & set(range(rows)):
+            seen.add((y[:, :, place].tobytes(), distances[:, place].tobytes(), shares[:, place].tobytes()))
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_rows_between_two_narrow_components_stay_with_theirs(size):
+    """Which one is nearer is decided in the last bits, and must not change when an earlier row goes."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        columns = int(rng.choice([3, 5, 11]))
+        root = rng.normal(size=(columns, columns))
+        covariance = (root @ root.T / columns + np.eye(columns)) * size**2
+        centre, apart = rng.uniform(-0.5, 0.5, columns), rng.normal(size=columns) * size
+        means = np.stack([centre + apart, centre - apart])
+        pair = Components(np.full(2, 0.5), means, np.linalg.cholesky(np.stack([covariance] * 2)))
+        statistic = ComponentMoments(pair, 1.0)
+        normal = np.linalg.solve(covariance, apart)
+        rows = rng.uniform(-1, 1, (7, columns))
+        rows -= np.outer((rows - centre) @ normal, normal) / (normal @ normal)
+        for kept in (2, 3, 5, 7):
+            assert moved(statistic, rows[:kept], rows[1:kept]) <= bound(statistic, "add_remove", "l2", kept)
+
+
+# What the curator computes: blocks, the lattice, floating point
+
+
+def test_blocks_are_what_the_curator_reckons_with():
+    assert SOURCE_BLOCK_ROWS == BLOCK_ROWS
+
+
+@every_relation
+@pytest.mark.parametrize("kind", [Gaussian, Laplace])
+def test_computed_sums_of_neighbours_are_no_further_apart_than_the_noise_is_sized_for(kind, neighbors):
+    """On whole tables of several blocks, as integers, before the noise: what the guarantee rests on."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3 * BLOCK_ROWS + 77, COLUMNS)) * rng.choice([1e-3, 1.0, 30.0], (3 * BLOCK_ROWS + 77, 1))
+    for statistic in (STATISTICS[0], STATISTICS[2], ComponentSquares(OVERLAPPING), Magnitudes(COLUMNS)):
+        plan = Plan((kind("sum", 1.0, size=statistic.size),), neighbors=neighbors)
+        sensitivity, lattice = Curator(as_source(rows), plan)._sensitivity(plan.steps[0], statistic)
+
+        def total(table, statistic=statistic, lattice=lattice):
+            return as_source(table).sum(lambda block: lattice.quantise(statistic.block_sum(block)))
+
+        exact = total(rows)
+        for place in (0, 1, BLOCK_ROWS - 1, BLOCK_ROWS, len(rows) - 1):
+            other = np.delete(rows, place, axis=0)
+            if neighbors == "replace_one":
+                other = np.insert(other, place, [6.5, -3.0], axis=0)
+            change = np.abs(exact - total(other)).astype(float) * lattice.step
+            assert (change.sum() if kind is Laplace else np.linalg.norm(change)) <= sensitivity
+
+
+def test_whether_numpy_warns_tells_nothing_about_rows():
+    """Warnings turned into errors would be an answer that no noise protects."""
+    statistic = ComponentMoments(FAR_APART, 1.5)
+    plan = Plan((Gaussian("sum", 1.0, count=20, size=statistic.size),))
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for ugly in (np.nan, np.inf, 1.7e308, 1e160, 1e-160, 5e-324):
+            curator = Curator(as_source(np.full((3, 2), ugly)), plan, random_state=0)
+            curator.pass_rows_through(lambda block: block * 3.0)
+            curator.release("sum", statistic)
