@@ -119,7 +119,12 @@ def test_long_search_finds_no_counterexample(statistic, neighbors, norm):
 @pytest.mark.parametrize("kind", ["full", "tied"])
 @pytest.mark.parametrize(
     ("components", "count", "mean"),
-    [(FAR_APART, 1.0, 1.0), (FAR_APART, *block_weights(2, "full", "replace_one")), (ALONE, 0.5, 2.0), (ALONE, 0.3, 1.2)],
+    [
+        (FAR_APART, 1.0, 1.0),
+        (FAR_APART, *block_weights(2, "full", "replace_one")),
+        (ALONE, 0.5, 2.0),
+        (ALONE, 0.3, 1.2),
+    ],
     ids=["two components", "as fitted", "opposite rows", "rows at an angle"],
 )
 def test_replaced_row_reaches_the_bound(kind, components, count, mean):

@@ -1,9 +1,9 @@
 """Everything that crosses the door while a mixture is fitted, and the best attack there is on it.
 
-What a model publishes is a little of what its curator released. The guarantee is for all of it: somebody who reads every
-noisy sum, and knows both data sets in question, must not tell them apart any better than the certificate says. That
-somebody knows each statistic (its parameters are what was released before), so can compute what the sum would have been
-without noise on either data set. The ratio of the likelihoods follows, and no test is better than one by that ratio.
+What a model publishes is a little of what its curator released. The guarantee is for all of it: somebody who reads
+every noisy sum, and knows both data sets in question, must not tell them apart any better than the certificate says.
+That somebody knows each statistic (its parameters are what was released before), so can compute what the sum would have
+been without noise on either data set. The ratio of the likelihoods follows, and no test is better than one by that.
 """
 
 import math
@@ -54,9 +54,18 @@ class Transcript:
             if isinstance(step, Gaussian)
         )
 
+    def furthest_step(self, data, neighbor):
+        """Return the most that the two data sets were apart in one release, as a share of what it was sized for."""
+        return max(
+            float(np.linalg.norm(without - otherwise, 2 if isinstance(step, Gaussian) else 1))
+            * step.noise_multiplier
+            / noise
+            for step, noise, _, without, otherwise in self._both_ways(data, neighbor)
+        )
+
     def numbers(self, data, neighbor):
-        """Return what an audit is given: the best score there is, and the first release as it came out."""
-        return np.append(self.log_likelihood_ratio(data, neighbor), self.releases[0][-1])
+        """Return what an audit is given: the best score there is, how many releases there were, and the first one."""
+        return np.append([self.log_likelihood_ratio(data, neighbor), len(self.releases)], self.releases[0][-1])
 
     def _both_ways(self, data, neighbor):
         for plan, name, statistic, coordinates, released in self.releases:
@@ -83,15 +92,17 @@ def planned_mu2(plan):
     return sum(step.count / step.noise_multiplier**2 for step in plan.steps)
 
 
-# The hard pair: rows all at one point, so that the components are as narrow as they get, and one row far from them.
+# The hard pair: rows all at one point, so that the components are as narrow as they get, and one row far from them. A
+# large crowd makes them narrower still.
 CROWD = np.full((24, 2), [0.1, -0.05])
+LARGE_CROWD = np.full((2000, 2), [0.1, -0.05])
 FAR, OPPOSITE = np.array([[1.0, 1.0]]), np.array([[-1.0, -1.0]])
 
 
-def hard_pair(neighbors):
+def hard_pair(neighbors, crowd=CROWD):
     """Return two neighbouring tables: one row in the far corner, in the other corner or not there."""
     other = np.empty((0, 2)) if neighbors == "add_remove" else OPPOSITE
-    return np.vstack([CROWD, FAR]), np.vstack([CROWD, other])
+    return np.vstack([crowd, FAR]), np.vstack([crowd, other])
 
 
 def audited(trials, curator=Curator, estimator=tacit.GaussianMixture, pair=None, confidence=0.999, **settings):

@@ -49,7 +49,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         The privacy budget. delta should be well below 1 / number of rows.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
-        "private" a twentieth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
+        "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
         on them. They are never read from the data.
     neighbors : {"replace_one", "add_remove"}, default "replace_one"
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
@@ -279,6 +279,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         source = as_source(X)
         if hasattr(X, "shape") or isinstance(X, (list, tuple)):
             validate_data(self, X, reset=True, skip_check_array=True)
+        elif source.columns is None:
+            self.n_features_in_ = next(source.blocks()).shape[1]
         else:
             self.n_features_in_ = len(source.columns)
             self.feature_names_in_ = np.array(source.columns, dtype=object)
@@ -378,15 +380,25 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             "tied": (covariances[0], upper[0]),
         }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
 
+    def _rows(self, X: Any) -> Source:
+        """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""
+        if self._domain.schema is not None:
+            return self._domain.schema.encode_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
+        source = as_source(X)
+        if source.columns is not None and hasattr(self, "feature_names_in_"):
+            source = source.select(self.feature_names_in_.tolist())
+        return numeric(source)
+
     def _log_joint(self, X: Any) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows)."""
         check_is_fitted(self)
-        if self._domain.schema is None and (hasattr(X, "shape") or isinstance(X, (list, tuple))):
-            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
         domain, components = self._domain, self._components
-        source = numeric(as_source(X)) if domain.schema is None else domain.schema.encode_source(X)
         joints = []
-        for block in source.blocks():
+        for block in self._rows(X).blocks():
+            if block.shape[1] != domain.columns:
+                raise ValueError(f"X has {block.shape[1]} column(s), and the model was fitted to {domain.columns}.")
             if not np.isfinite(block).all():
                 raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
             # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.

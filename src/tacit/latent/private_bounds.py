@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from tacit.privacy import Gaussian, Step
@@ -11,8 +12,9 @@ from tacit.statistics.components import Array
 from tacit.statistics.magnitudes import Magnitudes
 
 STEP = "magnitudes"
-_SHARE = 0.05  # of the budget, in squared signal-to-noise
-_FALSE_ALARM = 1e-4  # chance that noise alone makes a count of any column stand out: it would ruin the bounds
+_SHARE = 0.1  # of the budget, in squared signal-to-noise
+_FALSE_ALARM = 1e-3  # chance that noise alone makes a count of any column stand out: it would ruin the bounds
+_WIDTHS = (1, 2, 4, 8)  # of groups of neighbouring bins: rows too scarce to stand out in one may do so in several
 
 
 def bounds_step(others: list[Step], columns: int) -> Gaussian:
@@ -23,20 +25,34 @@ def bounds_step(others: list[Step], columns: int) -> Gaussian:
 
 
 def private_bounds(curator: Curator, columns: int) -> tuple[Array, Array]:
-    """Release magnitudes and return (low, high), a power of two around where nearly all cells are.
+    """Release magnitudes and return (low, high), a power of two or a few around where nearly all cells are.
 
-    Bins whose count stands out of the noise are believed; what lies beyond the outermost of them is clipped later.
+    Bins whose count stands out of the noise are believed, and so are groups of bins whose counts do together. What lies
+    beyond the outermost of them is clipped later.
     """
     statistic = Magnitudes(columns)
     noise = curator.noise(STEP, statistic)
     counts = statistic.parts(curator.release(STEP, statistic))
     edges = Magnitudes.edges()
-    clear = -float(ndtri(_FALSE_ALARM / counts.size)) * noise
+    clear = -float(ndtri(_FALSE_ALARM / (counts.size * len(_WIDTHS)))) * noise
     low, high = np.empty(columns), np.empty(columns)
     for column, column_counts in enumerate(counts):
-        believed = np.flatnonzero(column_counts > clear)
+        believed = np.flatnonzero(_believed(column_counts, clear))
         if not len(believed):
             believed = np.array([int(np.argmax(column_counts))])
         low[column], high[column] = edges[believed[0], 0], edges[believed[-1], 1]
     # A column that is all zeros has no width; any will do.
     return np.where(low < high, low, -1.0), np.where(low < high, high, 1.0)
+
+
+def _believed(counts: Array, clear: float) -> NDArray[np.bool_]:
+    """Return which bins hold rows beyond doubt: narrow groups first, wider ones where no narrower one stands out."""
+    believed = np.zeros(len(counts), dtype=bool)
+    for width in _WIDTHS:
+        sums = np.convolve(counts, np.ones(width), "valid")
+        for start in np.argsort(-sums):
+            if sums[start] <= clear * np.sqrt(width):
+                break
+            if not believed[start : start + width].any():
+                believed[start : start + width] = True
+    return believed

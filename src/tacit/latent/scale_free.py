@@ -192,7 +192,8 @@ class ScaleFree:
         means = np.clip(
             old.means + np.einsum("kij,kj->ki", factors, shifts), -_reach(self.columns), _reach(self.columns)
         )
-        covariances = _at_least(factors @ covariances @ factors.transpose(0, 2, 1), self.least_variances)
+        covariances = _within_reach(factors @ covariances @ factors.transpose(0, 2, 1))
+        covariances = _at_least(covariances, self.least_variances)
         mixture = Mixture(counts / counts.sum(), means, covariances)
         if self.prior is not None:
             mixture = self.prior.posterior_mode(counts, mixture)
@@ -240,6 +241,15 @@ class ScaleFree:
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as asked for, heaviest first."""
         return state.mixture.repeated(self.n_components).by_weight()
+
+
+def _within_reach(covariances: Array) -> Array:
+    """Return covariances (K, d, d) with no variance, in any direction, above d: rows are no longer than sqrt(d).
+
+    Without this limit what noise adds round by round would grow without one.
+    """
+    variances, axes = np.linalg.eigh(covariances)
+    return (axes * np.minimum(variances, covariances.shape[1])[:, None, :]) @ axes.transpose(0, 2, 1)
 
 
 def _at_least(covariances: Array, variances: Array | float) -> Array:

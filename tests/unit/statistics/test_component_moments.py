@@ -141,7 +141,7 @@ def test_sizes(kind):
     assert numbers_in_second_moment(kind, 4) == {"full": 10, "tied": 10, "diag": 4, "spherical": 1}[kind]
 
 
-# ----------------------------------------------------------------------------------------------------------- bad rows
+# ------------------------------------------------------------------------------------------------------------ bad rows
 
 
 @pytest.mark.parametrize("whitened", [True, False])
@@ -192,7 +192,7 @@ def test_blocks_of_any_length_add_up(count):
     assert moments.block_sum(block) == pytest.approx(halves, rel=1e-9, abs=1e-9)
 
 
-# --------------------------------------------------------------------------------------------------------- the contract
+# -------------------------------------------------------------------------------------------------------- the contract
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -248,7 +248,7 @@ def test_options_that_have_no_bound_are_refused(options, words):
         ComponentMoments(components(), **{"radius": 1.0, **options})
 
 
-# --------------------------------------------------------------------------------------------------------- scikit-learn
+# -------------------------------------------------------------------------------------------------------- scikit-learn
 
 
 def plain_iteration(parameters, block, kind):
