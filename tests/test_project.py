@@ -16,7 +16,8 @@ import tacit
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "src" / "tacit").rglob("*.py"))
-ROOMS = ["tacit", *(f"tacit.{room.name}" for room in pkgutil.iter_modules(tacit.__path__) if room.name != "cli")]
+PACKAGES = [module.name for module in pkgutil.iter_modules(tacit.__path__) if module.ispkg]
+ROOMS = ["tacit", *(f"tacit.{name}" for name in PACKAGES if name != "cli")]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Places on somebody's machine, and hosts that packages happen to come from; written so that they are not found here.
 FORBIDDEN = re.compile("|".join(["/(?:work|tmp|root|home|opt)" + "/", "py" + "pi", "python" + "hosted"]), re.IGNORECASE)

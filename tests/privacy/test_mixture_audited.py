@@ -50,12 +50,11 @@ def named(settings):
 def test_no_fit_goes_further_than_planned(settings, covariance_type, neighbors):
     data, neighbor = hard_pair(neighbors)
     settings = {**BUDGET, "bounds": (-1, 1), "neighbors": neighbors, "covariance_type": covariance_type, **settings}
-    for seed in range(2):
-        transcript = Transcript(tacit.GaussianMixture(random_state=seed, **settings), data)
-        assert len(transcript.releases) == sum(step.count for step in transcript.model.privacy_.plan.steps)
-        assert transcript.furthest_step(data, neighbor) <= 1 + 1e-9
-        if settings.get("noise") != "LLG":
-            assert transcript.spent(data, neighbor) <= planned_mu2(transcript.model.privacy_.plan) * (1 + 1e-9)
+    transcript = Transcript(tacit.GaussianMixture(random_state=0, **settings), data)
+    assert len(transcript.releases) == sum(step.count for step in transcript.model.privacy_.plan.steps)
+    assert transcript.furthest_step(data, neighbor) <= 1 + 1e-9
+    if settings.get("noise") != "LLG":
+        assert transcript.spent(data, neighbor) <= planned_mu2(transcript.model.privacy_.plan) * (1 + 1e-9)
 
 
 def test_the_pair_is_as_hard_as_can_be():
@@ -75,8 +74,8 @@ def test_the_pair_is_as_hard_as_can_be():
 @pytest.mark.parametrize(
     ("settings", "trials", "least"),
     [
-        ({"method": "joint", "n_iter": 1, **CORNERS}, 300, 0.5),
-        ({"method": "scale_free", "n_iter": 3}, 120, 0.0),
+        ({"method": "joint", "n_iter": 1, **CORNERS}, 240, 0.4),
+        ({"method": "scale_free", "n_iter": 3}, 80, 0.0),
         ({"method": "per_parameter", "n_iter": 1}, 60, 0.0),
     ],
     ids=["joint", "scale_free", "per_parameter"],
@@ -114,10 +113,10 @@ LONG = [
 @every_relation
 @pytest.mark.parametrize("settings", LONG, ids=named)
 def test_everything_that_crosses_the_door_many_times(settings, neighbors):
-    audit = audited(1200, neighbors=neighbors, **settings)
+    audit = audited(600, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
     if settings == {"method": "joint", "n_iter": 1, **CORNERS}:
-        assert share(audit) > 0.7, audit
+        assert share(audit) > 0.6, audit
 
 
 @pytest.mark.slow
@@ -126,7 +125,7 @@ def test_everything_that_crosses_the_door_many_times(settings, neighbors):
 def test_what_is_published_many_times(settings, neighbors):
     data, neighbor = hard_pair(neighbors)
     model = tacit.GaussianMixture(**{**BUDGET, "bounds": (-1, 1), "neighbors": neighbors, **settings})
-    audit = audit_estimator(model, data, neighbor, trials=800, confidence=0.999, random_state=0)
+    audit = audit_estimator(model, data, neighbor, trials=300, confidence=0.999, random_state=0)
     assert audit.consistent_with(), audit
 
 

@@ -207,7 +207,7 @@ def door(neighbors):
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_fit_with_half_the_noise(neighbors):
-    assert audited(300, HalvedNoise, **door(neighbors)).refutes()
+    assert audited(240, HalvedNoise, **door(neighbors)).refutes()
 
 
 def test_fit_with_true_counts():
@@ -279,11 +279,11 @@ def test_fit_that_stops_by_looking_at_rows(caught, monkeypatch):
 def test_long_audits_of_fits(bug, neighbors):
     """The finer bugs at full strength: a factor sqrt(2), through a whole fit."""
     unsafe = bug in (HalvedNoise, OneMore) or (bug is MixedUp and neighbors == "replace_one")
-    assert audited(2400, bug, **door(neighbors)).refutes() is unsafe
+    assert audited(2000, bug, **door(neighbors)).refutes() is unsafe
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("neighbors", RELATIONS)
-@pytest.mark.parametrize("bug", [HalvedNoise, OneMore])
+@pytest.mark.parametrize("bug", [HalvedNoise, Curator])
 def test_long_audits_of_the_default_method(bug, neighbors):
-    assert audited(1200, bug, neighbors=neighbors).refutes()
+    assert audited(600, bug, neighbors=neighbors).refutes() is (bug is HalvedNoise)

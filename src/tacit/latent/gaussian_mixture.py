@@ -16,19 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.latent import composition as compositions
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
+from tacit.latent.mixture_parameters import checked_budget
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.private_bounds import bounds_step, private_bounds
 from tacit.latent.progress import progress
 from tacit.latent.scale_free import ScaleFree
-from tacit.privacy import Account, Budget, Plan, check_relation
+from tacit.privacy import Account, Budget, Plan
 from tacit.release import Curator, planned, uncalibrated
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
-
-_METHODS = ("scale_free", "joint", "per_parameter")
-_COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
 class GaussianMixture(DensityMixin, BaseEstimator):
@@ -162,7 +160,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._check_parameters()
+        budget = checked_budget(self)
         domain, source = self._open(X)
         self._check_rows(source)
         n_rows = source.n_rows if self.neighbors == "replace_one" and self.missing == "error" else None
@@ -238,37 +236,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
-
-    def _check_parameters(self) -> Budget:
-        if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
-            raise ValueError(f"n_components must be a whole number, at least 1, and it is {self.n_components!r}.")
-        for name, choices in (
-            ("method", _METHODS),
-            ("covariance_type", _COVARIANCE_TYPES),
-            ("noise", ("GGG", "LLG")),
-            ("composition", compositions.COMPOSITIONS),
-            ("missing", ("error", "ignore")),
-        ):
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(choices)}, and it is {getattr(self, name)!r}.")
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
-        if isinstance(self.init, str) and self.init not in ("private", "public"):
-            raise ValueError(f'init must be "private", "public" or an array of means, and it is {self.init!r}.')
-        if isinstance(self.bounds, str) and self.bounds != "private":
-            raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {self.bounds!r}.')
-        if self.prior is not None and not isinstance(self.prior, MixturePrior):
-            raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {self.prior!r}.")
-        if self.ledger is not None and not isinstance(self.ledger, Account):
-            raise ValueError(
-                'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it '
-                f"is {self.ledger!r}."
-            )
-        check_relation(self.neighbors)
-        budget = Budget(self.epsilon, self.delta)
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
 
     def _open(self, X: Any) -> tuple[Domain, Source]:
         """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""

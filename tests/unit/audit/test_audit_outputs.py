@@ -158,7 +158,7 @@ def test_repr_gives_the_verdict():
 
 def test_progress_is_shown_when_asked_for(capsys):
     audited(lambda data, seed: data, vectorized=False, trials=40, progress=True)
-    assert "Running the mechanism" in capsys.readouterr().out
+    assert "Running the mechanism" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

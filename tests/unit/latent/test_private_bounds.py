@@ -10,7 +10,10 @@ from tacit.release import Curator, planned
 from tacit.sources import as_source
 from tacit.statistics import Magnitudes
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
 
 
 def found(rows, epsilon=1.0, seed=0, neighbors="replace_one"):
@@ -22,8 +25,8 @@ def found(rows, epsilon=1.0, seed=0, neighbors="replace_one"):
 # ---------------------------------------------------------------------------------------------------------- magnitudes
 
 
-def test_cells_are_counted_by_sign_and_power_of_two():
-    cells = np.concatenate([RNG.normal(size=300) * 10.0 ** RNG.integers(-15, 22, 300), 2.0 ** np.arange(-45, 70)])
+def test_cells_are_counted_by_sign_and_power_of_two(rng):
+    cells = np.concatenate([rng.normal(size=300) * 10.0 ** rng.integers(-15, 22, 300), 2.0 ** np.arange(-45, 70)])
     cells = np.concatenate([cells, -cells, [0.0, -0.0, 5e-324, np.inf, -np.inf, 1e308]])
     edges = Magnitudes.edges()
     counts = Magnitudes(1).parts(Magnitudes(1).block_sum(cells[:, None]))[0]
@@ -51,9 +54,9 @@ def test_each_column_is_counted_for_itself_and_missing_cells_not_at_all():
 
 
 @pytest.mark.parametrize("columns", [1, 3])
-def test_no_row_exceeds_the_sensitivity(columns):
+def test_no_row_exceeds_the_sensitivity(rng, columns):
     statistic = Magnitudes(columns)
-    rows = np.concatenate([RNG.standard_cauchy((50, columns)), np.full((1, columns), np.nan)])
+    rows = np.concatenate([rng.standard_cauchy((50, columns)), np.full((1, columns), np.nan)])
     contributions = np.stack([statistic.block_sum(row[None]) for row in rows])
     apart = contributions[:, None] - contributions
     for norm, order in (("l1", 1), ("l2", 2)):
@@ -68,8 +71,8 @@ def test_no_row_exceeds_the_sensitivity(columns):
 
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
-def test_nearly_all_rows_are_inside_and_the_range_is_not_much_wider(scale, neighbors):
-    rows = scale * np.stack([RNG.normal(size=20_000), RNG.uniform(3.0, 7.0, 20_000), -RNG.exponential(size=20_000)]).T
+def test_nearly_all_rows_are_inside_and_the_range_is_not_much_wider(rng, scale, neighbors):
+    rows = scale * np.stack([rng.normal(size=20_000), rng.uniform(3.0, 7.0, 20_000), -rng.exponential(size=20_000)]).T
     low, high = found(rows, neighbors=neighbors)
     inside = ((rows >= low) & (rows <= high)).mean(axis=0)
     assert (inside > 0.97).all()
@@ -78,9 +81,9 @@ def test_nearly_all_rows_are_inside_and_the_range_is_not_much_wider(scale, neigh
     assert high[2] <= 0
 
 
-def test_noise_alone_does_not_widen_the_range():
+def test_noise_alone_does_not_widen_the_range(rng):
     """There are 4180 bins, and in 100 fits the noise has 418,000 chances to stand out."""
-    rows = RNG.normal(size=(20_000, 20))
+    rows = rng.normal(size=(20_000, 20))
     widest = max(np.abs(found(rows, epsilon=0.5, seed=seed)).max() for seed in range(100))
     assert widest <= 8.0
 
@@ -107,8 +110,8 @@ def test_its_share_of_the_budget_is_a_tenth():
 
 
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
-def test_a_fit_without_public_bounds(neighbors):
-    rows = np.concatenate([RNG.normal([300.0, 0.01], [20.0, 0.001], (8000, 2))])
+def test_a_fit_without_public_bounds(rng, neighbors):
+    rows = np.concatenate([rng.normal([300.0, 0.01], [20.0, 0.001], (8000, 2))])
     options = {"delta": 1e-5, "neighbors": neighbors, "random_state": 0}
     model = tacit.GaussianMixture(bounds="private", **options).fit(rows)
     known = tacit.GaussianMixture(bounds=([0, -0.1], [1000, 0.1]), **options).fit(rows)
@@ -120,22 +123,22 @@ def test_a_fit_without_public_bounds(neighbors):
     assert model.privacy_.epsilon() == pytest.approx(known.privacy_.epsilon(), rel=1e-3)
 
 
-def test_starting_means_are_in_the_units_of_the_rows():
-    rows = np.concatenate([RNG.normal(5.0, 0.1, (3000, 1)), RNG.normal(9.0, 0.1, (3000, 1))])
+def test_starting_means_are_in_the_units_of_the_rows(rng):
+    rows = np.concatenate([rng.normal(5.0, 0.1, (3000, 1)), rng.normal(9.0, 0.1, (3000, 1))])
     model = tacit.GaussianMixture(2, bounds="private", init=[[5.0], [9.0]], delta=1e-5, epsilon=5.0, random_state=0)
     assert np.sort(model.fit(rows).means_.ravel()) == pytest.approx([5.0, 9.0], abs=0.5)
 
 
 @pytest.mark.parametrize("method", ["joint", "per_parameter"])
-def test_every_method_can_do_without_public_bounds(method):
-    rows = RNG.normal(100.0, 5.0, (5000, 2))
+def test_every_method_can_do_without_public_bounds(rng, method):
+    rows = rng.normal(100.0, 5.0, (5000, 2))
     model = tacit.GaussianMixture(bounds="private", method=method, delta=1e-5, random_state=0).fit(rows)
     assert model.means_ == pytest.approx(np.array([[100.0, 100.0]]), rel=0.2)
     assert model.privacy_.delta(1.0) <= 1e-5
 
 
-def test_rows_with_missing_cells_may_be_left_out():
-    rows = RNG.normal(100.0, 5.0, (5000, 2))
+def test_rows_with_missing_cells_may_be_left_out(rng):
+    rows = rng.normal(100.0, 5.0, (5000, 2))
     rows[::10, 0] = np.nan
     model = tacit.GaussianMixture(bounds="private", missing="ignore", delta=1e-5, random_state=0).fit(rows)
     assert model.means_ == pytest.approx(np.array([[100.0, 100.0]]), rel=0.05)
