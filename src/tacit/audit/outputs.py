@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import track
 
 from tacit.audit.bounds import epsilon_bound, error_bound, mu_bound, plan_forbids
@@ -198,7 +199,9 @@ def audit_outputs(
         seeds = rng.choice(2**32, 2 * trials, replace=False).tolist()
         tasks = [(data, seed) for seed in seeds[:trials]] + [(neighbor, seed) for seed in seeds[trials:]]
         results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(run)(*task) for task in tasks)
-        shown = track(results, "Running the mechanism", total=len(tasks), disable=not progress)
+        shown = track(
+            results, "Running the mechanism", total=len(tasks), disable=not progress, console=Console(stderr=True)
+        )
         published = _padded([np.ravel(np.asarray(result, dtype=np.float64)) for result in shown])
         outputs, neighbor_outputs = published[:trials], published[trials:]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import rich
 import typer
 from typer.core import TyperGroup
 
@@ -62,7 +61,6 @@ def tacit(
 
     Whatever is refused costs no budget.
     """
-    rich.reconfigure(stderr=True)  # the bars of fits, too, belong on standard error
 
 
 app.command()(demo.demo)

@@ -311,7 +311,7 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
         + columns / 2 * columns / mean**2
         + (0.5 + columns / 4) / count**2
     )
-    sensitivity = np.vectorize(lambda c, m: moment_sensitivity(c, m, 1.0, kind, columns, neighbors))(count, mean)
+    sensitivity = np.vectorize(lambda c, m: moment_sensitivity(c, m, 1.0, neighbors))(count, mean)
     best = np.unravel_index(np.argmin(loss * sensitivity**2), loss.shape)
     return float(count[best]), float(mean[best])
 

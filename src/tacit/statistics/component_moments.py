@@ -55,14 +55,15 @@ class ComponentMoments:
     convex combination of vectors of length at most 1). **add_remove**: the sum moves by t(x), at most B.
 
     **replace_one**: the sum moves by t(x) - t(x'), and |t - t'|^2 = |t|^2 + |t'|^2 - 2 <t, t'>. With
-    u_k = <v_k, v'_k> in [-1, 1], <S(v), S(v')> >= q u^2, where q = 1 for full (equality), tied (the other terms are
-    squares) and spherical (|v|^2 |v'|^2 >= u^2), and q = 1/d for diag (Cauchy-Schwarz). So
+    u_k = <v_k, v'_k> in [-1, 1], <S(v), S(v')> >= u^2 for full (equality), tied (the other terms are squares) and
+    spherical (|v|^2 |v'|^2 >= u^2). So
 
-        <t, t'> >= sum_k r_k r'_k g(u_k),    g(u) = count^2 + mean^2 u + second^2 q u^2,
+        <t, t'> >= sum_k r_k r'_k g(u_k),    g(u) = count^2 + mean^2 u + second^2 u^2,
 
     and as sum_k r_k r'_k <= 1, <t, t'> >= min(0, min g). Hence |t - t'|^2 <= 2 B^2 + 2 max(0, -min g over [-1, 1]).
-    When mean^2 <= 2 count second sqrt(q), g is never negative and the bound is sqrt(2) B: a replaced row costs sqrt(2),
-    not 2, times as much as an added one. One component alone (``only``) is the case of one k.
+    When mean^2 <= 2 count second, g is never negative and the bound is sqrt(2) B: a replaced row costs sqrt(2), not 2,
+    times as much as an added one. The numbers of "diag" are some of those of "full", so they move no further. One
+    component alone (``only``) is the case of one k.
 
     **l1**: a vector of m numbers has l1 norm at most sqrt(m) times its l2 norm, so a row's is at most
     count + mean sqrt(d) + second sqrt(m); a replaced row can do that twice.
@@ -120,7 +121,7 @@ class ComponentMoments:
             numbers = numbers_in_second_moment(self.covariance_type, columns)
             row = self.count + self.mean * math.sqrt(columns) + self.second * math.sqrt(numbers)
             return _outward(row if neighbors == "add_remove" else 2 * row)
-        return moment_sensitivity(self.count, self.mean, self.second, self.covariance_type, columns, neighbors)
+        return moment_sensitivity(self.count, self.mean, self.second, neighbors)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
@@ -216,15 +217,12 @@ def numbers_in_second_moment(covariance_type: CovarianceType, columns: int) -> i
     return {"full": triangle, "tied": triangle, "diag": columns, "spherical": 1}[covariance_type]
 
 
-def moment_sensitivity(
-    count: float, mean: float, second: float, covariance_type: CovarianceType, columns: int, neighbors: Relation
-) -> float:
+def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation) -> float:
     """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof."""
     row2 = count**2 + mean**2 + second**2
     if neighbors == "add_remove":
         return _outward(math.sqrt(row2))
-    curvature = second**2 / (columns if covariance_type == "diag" else 1)
-    least = _least_of_parabola(count**2, mean**2, curvature)
+    least = _least_of_parabola(count**2, mean**2, second**2)
     return _outward(math.sqrt(2 * row2 + 2 * max(0.0, -least)))
 
 

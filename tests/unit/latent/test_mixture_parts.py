@@ -241,7 +241,7 @@ def test_no_other_weights_lose_less(columns, kind, neighbors):
     def loss(count, mean):
         second = per_second.get(kind, 1 / (4 * columns)) * columns**2
         numbers = second + columns**2 / 2 / mean**2 + (0.5 + columns / 4) / count**2
-        return numbers * moment_sensitivity(count, mean, 1.0, kind, columns, neighbors) ** 2
+        return numbers * moment_sensitivity(count, mean, 1.0, neighbors) ** 2
 
     best = loss(*block_weights(columns, kind, neighbors))
     others = np.exp(np.random.default_rng(columns).uniform(math.log(0.02), math.log(4.0), (3000, 2)))
