@@ -6,9 +6,8 @@ RUN := $(VENV)/bin/python
 PIP = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
 
-# Workers share the processors: one thread of linear algebra for each of them.
-OMP_NUM_THREADS ?= 1
-export OMP_NUM_THREADS
+# Test workers share the processors: one thread of linear algebra each. Not for benchmarks: peers may use what they like.
+test audit compat: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
