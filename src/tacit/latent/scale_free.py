@@ -51,6 +51,7 @@ _SHARES = {_GROWING: 1.0, _REFINING: 3.0, _TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
+_HOPELESS = 0.1  # share of those rows below which a release says nothing worth listening to
 _FLOOR = 0.02  # least variance in one round, relative to the component's mean variance
 _LEAST_DOUBT = 0.05  # as components go on moving from round to round
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
@@ -180,6 +181,8 @@ class ScaleFree:
         counts, sums, squares = statistic.parts(released)
         if self.rows is not None:
             counts = counts + (self.rows - counts.sum()) / len(counts)
+        if counts.sum() < _HOPELESS * _ROWS_PER_COMPONENT * noise * self.columns:
+            return replace(state, rows=max(counts.sum(), 1.0))  # wide rather than wrong
         rows = max(counts.sum(), noise / statistic.count)
         counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
         mean_noise = noise * radius / statistic.mean / counts

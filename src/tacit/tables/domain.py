@@ -15,6 +15,9 @@ from tacit.tables.schema import Schema
 
 Array = NDArray[np.float64]
 
+_LEAST_SCALE = 1e-100
+_LONGEST = 1e150  # as squares of more overflow
+
 
 @dataclass(frozen=True, eq=False)
 class Domain:
@@ -61,13 +64,24 @@ class Domain:
                 'tacit.Schema, or "private" to spend part of the budget on finding a range. Bounds are never read from '
                 "the data, because that would reveal rows."
             )
-        if isinstance(bounds, (int, float, np.number)) and not isinstance(bounds, bool):
+        ball = isinstance(bounds, (int, float, np.number)) or (isinstance(bounds, np.ndarray) and bounds.ndim == 0)
+        if ball and not isinstance(bounds, bool):
             radius = float(bounds)
             if not 0 < radius < math.inf:
                 raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {bounds!r}.")
-            return cls(np.zeros(columns), np.full(columns, radius / math.sqrt(columns)), True, None, names)
-        low, high = _pair(bounds, columns)
-        return cls((low + high) / 2, (high - low) / 2, False, None, names)
+            centre, scale = np.zeros(columns), np.full(columns, radius / math.sqrt(columns))
+        else:
+            low, high = _pair(bounds, columns)
+            centre, scale = low / 2 + high / 2, high / 2 - low / 2
+            # Rounding may leave the ends of the range a hair outside the bounds; rows restored must not be.
+            outside = (centre - scale < low) | (centre + scale > high)
+            scale = np.where(outside, scale * (1 - 4e-16) - np.spacing(np.abs(centre)), scale)
+        if not ((scale > _LEAST_SCALE) & (scale < 1 / _LEAST_SCALE) & (np.abs(centre) < 1 / _LEAST_SCALE)).all():
+            raise ValueError(
+                f"bounds are {bounds!r}, and numbers that large or ranges that narrow have no squares to compute with. "
+                "Pass the rows in other units."
+            )
+        return cls(centre, scale, ball, None, names)
 
     @classmethod
     def from_schema(cls, schema: Schema) -> Domain:
@@ -114,9 +128,10 @@ class Domain:
             z = (block - self.centre) / self.scale
             if not self.ball:
                 return np.clip(z, -1.0, 1.0, out=z)
-            # In two moves, as the length of a row of 1e200s overflows: into the box around the ball, then to the ball.
             reach = math.sqrt(self.columns)
-            np.clip(z, -reach, reach, out=z)
+            np.clip(z, -1e300, 1e300, out=z)
+            largest = np.abs(z).max(axis=1, keepdims=True)
+            z = np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)
             lengths = np.sqrt(np.einsum("ij,ij->i", z, z))
             z *= np.minimum(1.0, reach / np.maximum(lengths, reach))[:, None]
             return z

@@ -159,7 +159,6 @@ def test_rows_with_heavy_tails():
     assert np.mean(found) > plain(fit, test, 2) - 0.8
 
 
-@pytest.mark.xfail(strict=True, reason="counts are raised to their noise, beyond the public number of rows")
 def test_with_next_to_no_budget_the_model_is_wide_rather_than_wrong():
     """Where nothing can be learned, what was known beforehand should be left: a Gaussian as wide as the bounds."""
     fit, test = problem(3000, 20, 2)
