@@ -94,7 +94,7 @@ PAIR = Components(np.ones(2) / 2, np.array([[-5.0], [5.0]]), np.ones((2, 1, 1)))
 MOMENTS = ComponentMoments(PAIR, radius=1.0)
 
 
-def released(curator, neighbors, statistic=MOMENTS, trials=600, noise=NOISE):
+def released(curator, neighbors, statistic=MOMENTS, trials=600, noise=NOISE, seed=0):
     """Audit a curator's releases of a statistic, on rows for which both relations' bounds are reached."""
     shared = np.linspace(-6, 6, 7)[:, None]
     data = np.vstack([shared, [[8.0]]])
@@ -108,7 +108,7 @@ def released(curator, neighbors, statistic=MOMENTS, trials=600, noise=NOISE):
     claim = Plan((Gaussian("sum", noise, size=statistic.size),), neighbors=neighbors)
     return audit_outputs(
         run, data, neighbor, delta=1e-5, trials=trials, confidence=0.999, method="gdp", claim=claim, vectorized=True,
-        random_state=0,
+        random_state=seed,
     )  # fmt: skip
 
 

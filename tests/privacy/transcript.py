@@ -105,13 +105,13 @@ def hard_pair(neighbors, crowd=CROWD):
     return np.vstack([crowd, FAR]), np.vstack([crowd, other])
 
 
-def audited(trials, curator=Curator, estimator=tacit.GaussianMixture, pair=None, confidence=0.999, **settings):
+def audited(trials, curator=Curator, pair=None, seed=0, **settings):
     """Audit everything that crosses the door in a fit, on the hard pair, against the certificate's whole curve."""
     settings = {"epsilon": 8.0, "delta": 1e-3, "bounds": (-1, 1), "neighbors": "replace_one", **settings}
     data, neighbor = hard_pair(settings["neighbors"]) if pair is None else pair
 
     def run(rows, seed):
-        return Transcript(estimator(random_state=seed, **settings), rows, curator).numbers(data, neighbor)
+        return Transcript(tacit.GaussianMixture(random_state=seed, **settings), rows, curator).numbers(data, neighbor)
 
     claim = tacit.GaussianMixture(random_state=0, **settings).fit(data).privacy_
     gaussian = all(isinstance(step, Gaussian) for step in claim.plan.steps)
@@ -121,10 +121,10 @@ def audited(trials, curator=Curator, estimator=tacit.GaussianMixture, pair=None,
         neighbor,
         delta=settings["delta"],
         trials=trials,
-        confidence=confidence,
+        confidence=0.999,
         method="gdp" if gaussian else "threshold",
         claim=claim,
-        random_state=0,
+        random_state=seed,
     )
 
 
