@@ -79,7 +79,7 @@ def mixture(
     ] = None,
     radius: Annotated[float | None, typer.Option(help="All rows are numbers within this distance of 0.")] = None,
     private_bounds: Annotated[
-        bool, typer.Option("--private-bounds", help="Or --bounds private: find a range with a 20th of the budget.")
+        bool, typer.Option("--private-bounds", help="Or --bounds private: find a range with a tenth of the budget.")
     ] = False,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
