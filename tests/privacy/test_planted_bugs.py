@@ -274,6 +274,14 @@ def test_fit_that_stops_by_looking_at_rows(caught, monkeypatch):
 
 
 @pytest.mark.slow
+def test_long_audit_of_a_fit_with_an_unclipped_row(monkeypatch):
+    """Two far rows, both unclipped, are less unlike than one and none: this takes more fits."""
+    monkeypatch.setattr(scale_free, "ComponentMoments", Unclipped)
+    pair = hard_pair("replace_one", LARGE_CROWD)
+    assert audited(400, pair=pair, epsilon=8.0, delta=1e-4, n_iter=4).refutes()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("bug", [HalvedNoise, OneMore, MixedUp, Curator])
 def test_long_audits_of_fits(bug, neighbors):
