@@ -95,7 +95,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     Notes
     -----
-    Everything on a fitted model is private: it may be pickled, printed or published. There are no ``labels_``, no
+    Everything that a fit sets is private: it may be printed or published. A pickle also holds what the constructor was
+    given; publish ``tacit.save_model``'s file instead, which leaves out the ledger and its address.
+
+    There are no ``labels_``, no
     training score and no ``fit_predict``, because those are functions of rows that no noise protects. ``predict`` and
     ``score`` work on the rows you give them, and what they return is as sensitive as those rows are.
 
