@@ -18,10 +18,12 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
+from threadpoolctl import threadpool_limits
 
 import tacit
 from tacit.release.lattice import Lattice
 from tacit.sources import as_source
+from tacit.sources.summation import default_threads
 from tacit.statistics import ComponentMoments, Components
 
 RESULTS = Path(__file__).parent / "results" / "mixture.json"
@@ -53,8 +55,13 @@ def alternating(first: Callable[[], object], second: Callable[[], object], repea
     return best[0], best[1]
 
 
-def iteration(rows: int, columns: int, components: int, repeats: int) -> dict[str, float]:
-    """One EM iteration: E-step and the sums of the M-step."""
+def thrice(job: Callable[[], object]) -> Callable[[], object]:
+    """Return a job that does another one three times."""
+    return lambda: [job() for _ in range(3)]
+
+
+def iteration(rows: int, columns: int, components: int, repeats: int, threads: int) -> dict[str, float]:
+    """One EM iteration, E-step and the sums of the M-step, on equally many threads: the mean of three in a row."""
     X = clusters(rows, columns, components)
     source = as_source(X)
     start = Plain(components, max_iter=1, init_params="random", random_state=0, reg_covar=1e-6)
@@ -62,24 +69,27 @@ def iteration(rows: int, columns: int, components: int, repeats: int) -> dict[st
     current = Components(start.weights_, start.means_, np.linalg.cholesky(start.covariances_))
     statistic, lattice = ComponentMoments(current, radius=np.sqrt(columns) + 1.5), Lattice(2.0**-20)
 
+    def ours() -> None:
+        source.sum(lambda block: lattice.quantise(statistic.block_sum(block)), threads=threads)
+
     def theirs() -> None:
         _, log_responsibilities = start._e_step(X)
         start._m_step(X, log_responsibilities)
 
-    ours, plain = alternating(
-        lambda: source.sum(lambda block: lattice.quantise(statistic.block_sum(block))), theirs, repeats
-    )
+    with threadpool_limits(threads):
+        mine, plain = (seconds / 3 for seconds in alternating(thrice(ours), thrice(theirs), repeats))
     tracemalloc.start()
-    source.sum(lambda block: lattice.quantise(statistic.block_sum(block)))
+    ours()
     memory = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return {
         "rows": rows,
         "columns": columns,
         "components": components,
-        "tacit_rows_per_second": rows / ours,
+        "threads": threads,
+        "tacit_rows_per_second": rows / mine,
         "sklearn_rows_per_second": rows / plain,
-        "times_faster": plain / ours,
+        "times_faster": plain / mine,
         "peak_extra_megabytes": memory / 1e6,
     }
 
@@ -129,13 +139,17 @@ def main() -> None:
     rows, repeats, seeds = (100_000, 2, 2) if options.quick else (options.rows, 5, options.seeds)
     warnings.simplefilter("ignore")
     results = {
-        "iteration": [iteration(rows, 10, 5, repeats), iteration(rows // 5, 50, 20, max(1, repeats // 2))],
+        "iteration": [
+            iteration(rows // smaller, columns, components, repeats, threads)
+            for smaller, columns, components in ((1, 10, 5), (10, 50, 20))
+            for threads in sorted({1, default_threads()})
+        ],
         "whole_fit": whole_fit(rows, 10, 5, max(1, repeats // 2)),
         "accuracy": accuracy(seeds, (0.1, 1.0) if options.quick else (0.1, 0.5, 1.0, 2.0)),
     }
     for each in results["iteration"]:
         print(
-            f"EM iteration, n={each['rows']:,} d={each['columns']} K={each['components']}: "
+            f"EM iteration, n={each['rows']:,} d={each['columns']} K={each['components']}, {each['threads']} thread(s): "
             f"{each['tacit_rows_per_second'] / 1e6:.2f} M rows/s, scikit-learn "
             f"{each['sklearn_rows_per_second'] / 1e6:.2f}: {each['times_faster']:.1f} times faster, "
             f"{each['peak_extra_megabytes']:.0f} MB"

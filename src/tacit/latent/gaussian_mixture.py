@@ -98,9 +98,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     Everything that a fit sets is private: it may be printed or published. A pickle also holds what the constructor was
     given; publish ``tacit.save_model``'s file instead, which leaves out the ledger and its address.
 
-    There are no ``labels_``, no
-    training score and no ``fit_predict``, because those are functions of rows that no noise protects. ``predict`` and
-    ``score`` work on the rows you give them, and what they return is as sensitive as those rows are.
+    There are no ``labels_``, no training score and no ``fit_predict``, because those are functions of rows that no
+    noise protects. ``predict`` and ``score`` work on the rows you give them, and what they return is as sensitive as
+    those rows are.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             if not np.isfinite(block).all():
                 raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
             # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-            y = components.whiten(block if domain.schema else (block - domain.centre) / domain.scale)
+            y = components.whiten(block if domain.schema else (block - domain.centre) / domain.scale)[:, 1:]
             joints.append(components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
         constant = domain.log_jacobian - 0.5 * domain.columns * math.log(2 * math.pi)
         return np.concatenate(joints, axis=1) + constant

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
-_CACHE_NUMBERS = 2**18  # float64 numbers that one piece of a block may take: large enough to keep numpy busy, no larger
+_CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
 _LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 
 
@@ -126,7 +128,8 @@ class ComponentMoments:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         numbers = self.components.count * (self.components.columns + 1)
-        piece = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
+        # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
+        piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
         total = np.zeros(self.size)
         for start in range(0, len(block), piece):
             total += self._piece_sum(block[start : start + piece])
@@ -155,23 +158,24 @@ class ComponentMoments:
         return self.components.count if self.only is None else 1
 
     def _piece_sum(self, rows: Array) -> Array:
-        y, distances, shares = self.components.e_step(rows)
+        lifted, distances, shares = self.components.e_step(rows)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
             kept = np.isfinite(lengths)  # the row itself may overflow where the whitened one does not
             shares = shares * kept
-            y = np.broadcast_to(np.where(kept, rows.T, 0.0), y.shape)
+            lifted[:, 1:] = np.where(kept, rows.T, 0.0)
             distances = np.broadcast_to(np.where(kept, lengths, 0.0), distances.shape)
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
-            y, distances, shares = y[chosen], distances[chosen], shares[chosen]
+            lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
         scale = 1.0 / np.maximum(np.sqrt(distances), self.radius)  # of y to v: 1/radius inside, 1/|y| outside
-        return np.concatenate(self._weighted_moments(y, distances, shares, scale))
+        return np.concatenate(self._weighted_moments(lifted, distances, shares, scale))
 
-    def _weighted_moments(self, y: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
+    def _weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
         if self.covariance_type in ("full", "tied") and self.second > 0:
-            return self._gram(y, shares, scale)
+            return self._gram(lifted, shares, scale)
+        y = lifted[:, 1:]
         weighted = shares * scale
         out = []
         if self.count > 0:
@@ -186,22 +190,20 @@ class ComponentMoments:
                 out.append(self.second * ((y * y) @ weighted[:, :, None]).ravel())
         return out
 
-    def _gram(self, y: Array, shares: Array, scale: Array) -> list[Array]:
+    def _gram(self, lifted: Array, shares: Array, scale: Array) -> list[Array]:
         """All three parts from one product: Z Z' with columns (sqrt(r), sqrt(r) v) holds r, r v and r v v'."""
-        number, columns, rows = y.shape
         root = np.sqrt(shares)
-        stacked = np.empty((number, columns + 1, rows))
-        stacked[:, 0] = root
-        np.multiply(y, (root * scale)[:, None, :], out=stacked[:, 1:])
-        gram = stacked @ stacked.transpose(0, 2, 1)
+        lifted[:, 0] = root
+        lifted[:, 1:] *= (root * scale)[:, None, :]  # in place: this is the part of the work that waits for memory
+        gram = lifted @ lifted.transpose(0, 2, 1)
         out = []
         if self.count > 0:
             out.append(self.count * gram[:, 0, 0])
         if self.mean > 0:
             out.append(self.mean * gram[:, 0, 1:].ravel())
         seconds = gram[:, 1:, 1:].sum(axis=0, keepdims=True) if self.covariance_type == "tied" else gram[:, 1:, 1:]
-        upper = np.triu_indices(columns)
-        out.append(self.second * (seconds[:, upper[0], upper[1]] * _triangle_weights(columns)).ravel())
+        rows, cols, weights = _triangle(self.components.columns)
+        out.append(self.second * (seconds[:, rows, cols] * weights).ravel())
         return out
 
 
@@ -237,9 +239,11 @@ def _outward(bound: float) -> float:
     return bound * (1 + 1e-12)
 
 
-def _triangle_weights(columns: int) -> Array:
+@cache
+def _triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return rows and columns of the upper triangle, and by what its numbers are multiplied."""
     rows, cols = np.triu_indices(columns)
-    return np.where(rows == cols, 1.0, math.sqrt(2.0))
+    return rows, cols, np.where(rows == cols, 1.0, math.sqrt(2.0))
 
 
 def _unpack(numbers: Array, covariance_type: CovarianceType, count: int, columns: int) -> Array:
@@ -247,9 +251,9 @@ def _unpack(numbers: Array, covariance_type: CovarianceType, count: int, columns
         return numbers
     if covariance_type == "diag":
         return numbers.reshape(count, columns)
-    upper = np.triu_indices(columns)
-    triangles = numbers.reshape(-1, len(upper[0])) / _triangle_weights(columns)
+    rows, cols, weights = _triangle(columns)
+    triangles = numbers.reshape(-1, len(weights)) / weights
     matrices = np.zeros((len(triangles), columns, columns))
-    matrices[:, upper[0], upper[1]] = triangles
-    matrices[:, upper[1], upper[0]] = triangles
+    matrices[:, rows, cols] = triangles
+    matrices[:, cols, rows] = triangles
     return matrices[0] if covariance_type == "tied" else matrices

@@ -42,9 +42,11 @@ class Components:
         identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
         whiteners = np.linalg.solve(self.factors, identity)
         log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
-        # y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
-        offsets = -np.einsum("kij,kj->ki", whiteners, self.means)
-        affine = np.concatenate([whiteners, offsets[:, :, None]], axis=2)
+        # (1, y) with y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
+        affine = np.zeros((self.count, self.columns + 1, self.columns + 1))
+        affine[:, 0, -1] = 1.0
+        affine[:, 1:, :-1] = whiteners
+        affine[:, 1:, -1] = -np.einsum("kij,kj->ki", whiteners, self.means)
         object.__setattr__(self, "_affine", affine.reshape(-1, self.columns + 1))
         object.__setattr__(self, "_log_scales", (np.log(self.weights) - log_det)[:, None])
 
@@ -59,12 +61,12 @@ class Components:
         return int(self.means.shape[1])
 
     def whiten(self, block: Array) -> Array:
-        """Return y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, d, rows)."""
+        """Return (1, y) with y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, 1 + d, rows)."""
         rows = np.empty((self.columns + 1, len(block)))
         rows[:-1] = block.T
         rows[-1] = 1.0
-        y: Array = self._affine @ rows  # type: ignore[attr-defined]
-        return y.reshape(self.count, self.columns, len(block))
+        lifted: Array = self._affine @ rows  # type: ignore[attr-defined]
+        return lifted.reshape(self.count, self.columns + 1, len(block))
 
     def log_joint(self, distances: Array) -> Array:
         """Return log(weight_k N(x; mu_k, Sigma_k)) without d/2 log(2 pi), from squared distances (K, rows)."""
@@ -72,7 +74,7 @@ class Components:
         return joint
 
     def e_step(self, block: Array) -> tuple[Array, Array, Array]:
-        """Return whitened rows (K, d, rows), their squared norms (K, rows) and responsibilities (K, rows).
+        """Return whitened rows (1, y) as (K, 1 + d, rows), squared norms of y (K, rows) and responsibilities (K, rows).
 
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
         distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0.
@@ -82,14 +84,15 @@ class Components:
         row belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
         """
         if short := -len(block) % ROWS_AT_ONCE:
-            y, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
-            return y[:, :, :-short], distances[:, :-short], shares[:, :-short]
+            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
+            return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
         with np.errstate(over="ignore", invalid="ignore"):
-            y = self.whiten(block)
+            lifted = self.whiten(block)
+            y = lifted[:, 1:]
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances.sum(axis=0))
         if lost.any():
-            y[:, :, lost] = 0.0
+            lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
         shares = self.log_joint(distances)
         shares -= shares.max(axis=0)
@@ -97,4 +100,4 @@ class Components:
         shares /= shares.sum(axis=0)
         if lost.any():
             shares[:, lost] = 0.0
-        return y, distances, shares
+        return lifted, distances, shares
