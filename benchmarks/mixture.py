@@ -149,7 +149,8 @@ def main() -> None:
     }
     for each in results["iteration"]:
         print(
-            f"EM iteration, n={each['rows']:,} d={each['columns']} K={each['components']}, {each['threads']} thread(s): "
+            f"EM iteration, n={each['rows']:,} d={each['columns']} K={each['components']}, "
+            f"{each['threads']} thread(s): "
             f"{each['tacit_rows_per_second'] / 1e6:.2f} M rows/s, scikit-learn "
             f"{each['sklearn_rows_per_second'] / 1e6:.2f}: {each['times_faster']:.1f} times faster, "
             f"{each['peak_extra_megabytes']:.0f} MB"

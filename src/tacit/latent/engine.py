@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from tacit.fitting.progress import Watch
 from tacit.privacy import Step
 from tacit.release import Curator, Statistic
 from tacit.statistics.components import Array
 
 State = TypeVar("State")
 Noise = Callable[[Statistic], float]
-Watch = Callable[[int, int], None]
 
 
 class Model(Protocol[State]):

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
 
+from tacit.fitting import PrivateEstimator, progress
 from tacit.latent import composition as compositions
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
-from tacit.latent.mixture_parameters import checked_budget
+from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
-from tacit.latent.private_bounds import bounds_step, private_bounds
-from tacit.latent.progress import progress
 from tacit.latent.scale_free import ScaleFree
-from tacit.privacy import Account, Budget, Plan
-from tacit.release import Curator, planned, uncalibrated
-from tacit.sources import Source, as_source, has_missing, numeric
+from tacit.privacy import Account, Budget, Plan, Step
+from tacit.release import uncalibrated
 from tacit.statistics.components import Array
-from tacit.tables import Domain, Schema
+from tacit.tables import Domain
 
 
-class GaussianMixture(DensityMixin, BaseEstimator):
+class GaussianMixture(DensityMixin, PrivateEstimator):
     """Gaussian mixture fitted by expectation-maximisation under differential privacy.
 
     Parameters
@@ -163,31 +160,19 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = checked_budget(self)
-        domain, source = self._open(X)
-        self._check_rows(source)
-        n_rows = source.n_rows if self.neighbors == "replace_one" and self.missing == "error" else None
+        budget = checked_mixture_budget(self)
+        domain, rows = self._open(X)
+        n_rows = self._check_rows(rows, self.n_components, "n_components")
         model = self._model(domain, n_rows)
-        plan = self._plan(model, domain, budget)
-        curator = Curator(
-            source,
-            plan,
-            ledger=self.ledger,
-            random_state=self.random_state,
-            purpose=f"{type(self).__name__}({self.n_components}, method={self.method!r})",
-        )
-        if isinstance(self.bounds, str):
-            domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
-            model.means = self._starting_means(domain)
-        if domain.schema is None:
-            curator.pass_rows_through(domain.standardise)
+        purpose = f"{type(self).__name__}({self.n_components}, method={self.method!r})"
+        curator = self._curator(rows, domain, model.steps(), budget, purpose)
+        domain = self._enter(curator, domain)
+        model.means = self._starting_means(domain)
         with progress(self.verbose, f"Fitting {self.n_components} component(s)") as watch:
             mixture = model.finish(run(model, curator, watch))
-        self._domain = domain
         self._publish(mixture)
         self.n_iter_ = len(model.rounds)
-        found = ", found privately" if isinstance(self.bounds, str) else ""
-        self.privacy_ = curator.certificate(budget, rows=n_rows, bounds=str(domain) + found, notes=self._notes())
+        self._certify(curator, budget, n_rows, self._notes())
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -235,51 +220,6 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         inside = self._domain.standardise(self._domain.restore(z))
         return self._domain.table(inside), labels
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "ignore"
-        return tags
-
-    def _open(self, X: Any) -> tuple[Domain, Source]:
-        """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
-        if isinstance(self.bounds, Schema):
-            domain = Domain.from_schema(self.bounds)
-            self.n_features_in_ = domain.columns
-            return domain, self.bounds.encode_source(X)
-        source = as_source(X)
-        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            validate_data(self, X, reset=True, skip_check_array=True)
-        elif source.columns is None:
-            self.n_features_in_ = next(source.blocks()).shape[1]
-        else:
-            self.n_features_in_ = len(source.columns)
-            self.feature_names_in_ = np.array(source.columns, dtype=object)
-        bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
-        return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
-
-    def _check_rows(self, rows: Source) -> None:
-        """Refuse what cannot be fitted, before anything is charged. This pass also finds cells that cannot be read."""
-        missing = has_missing(rows)
-        if missing and self.missing == "error":
-            raise ValueError(
-                "Input X contains NaN, infinity or missing cells. Fill them in, drop those rows, or pass "
-                'missing="ignore" to leave them out.'
-            )
-        if self.neighbors != "replace_one":
-            return  # the number of rows is secret
-        if rows.n_rows < self.n_components:
-            raise ValueError(
-                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and n_components={self.n_components}; fit "
-                "at most as many components as there are rows."
-            )
-        if self.delta >= 1 / rows.n_rows:
-            warnings.warn(
-                f"delta={self.delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
-                "publishing somebody's row outright. Use a much smaller one.",
-                UserWarning,
-                stacklevel=3,
-            )
-
     def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | Joint | PerParameter:
         columns, means = domain.columns, self._starting_means(domain)
         if self.method == "scale_free":
@@ -315,22 +255,18 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             )
         return domain.standardise(means)
 
-    def _plan(self, model: ScaleFree | Joint | PerParameter, domain: Domain, budget: Budget) -> Plan:
-        steps = model.steps()
-        if isinstance(self.bounds, str):
-            steps.insert(0, bounds_step(steps, domain.columns))
-        if isinstance(model, PerParameter) and not isinstance(self.bounds, str):
+    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        if self.method == "per_parameter" and not isinstance(self.bounds, str):
             stated = uncalibrated(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
                 return stated
-        return planned(steps, budget, self.neighbors)
+        return super()._plan(steps, budget)
 
     def _notes(self) -> list[str]:
         notes = [f"Gaussian mixture of {self.n_components} component(s), method {self.method}."]
         if self.method == "per_parameter":
-            notes.append(f"Noise {self.noise} by {self.composition} composition, as published.")
-        if self.missing == "ignore":
-            notes.append("Rows with missing cells were left out; how many is not told.")
+            exact = ", shared out anew and exactly" if isinstance(self.bounds, str) else ", as published"
+            notes.append(f"Noise {self.noise} by {self.composition} composition{exact}.")
         return notes
 
     def _publish(self, mixture: Mixture) -> None:
@@ -350,29 +286,12 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             "tied": (covariances[0], upper[0]),
         }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
 
-    def _rows(self, X: Any) -> Source:
-        """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""
-        if self._domain.schema is not None:
-            return self._domain.schema.encode_source(X)
-        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
-        source = as_source(X)
-        if source.columns is not None and hasattr(self, "feature_names_in_"):
-            source = source.select(self.feature_names_in_.tolist())
-        return numeric(source)
-
     def _log_joint(self, X: Any) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows)."""
-        check_is_fitted(self)
-        domain, components = self._domain, self._components
         joints = []
-        for block in self._rows(X).blocks():
-            if block.shape[1] != domain.columns:
-                raise ValueError(f"X has {block.shape[1]} column(s), and the model was fitted to {domain.columns}.")
-            if not np.isfinite(block).all():
-                raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
-            # Not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-            y = components.whiten(block if domain.schema else (block - domain.centre) / domain.scale)[:, 1:]
-            joints.append(components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
-        constant = domain.log_jacobian - 0.5 * domain.columns * math.log(2 * math.pi)
+        # Rows are not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
+        for block in self._standard_blocks(X):
+            y = self._components.whiten(block)[:, 1:]
+            joints.append(self._components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
+        constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
         return np.concatenate(joints, axis=1) + constant

@@ -35,7 +35,7 @@ import numpy as np
 from tacit.files import written_whole
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.mixture import Mixture
-from tacit.latent.mixture_parameters import checked_budget
+from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.prior import MixturePrior
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
@@ -161,7 +161,7 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     if isinstance(parameters["init"], list):
         parameters["init"] = np.array(parameters["init"])
     model = GaussianMixture(**parameters)
-    checked_budget(model)
+    checked_mixture_budget(model)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
     mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))

@@ -309,7 +309,7 @@ class Certificate:
                 f"{made:,} of {planned:,} planned releases are recorded; the guarantee covers all that were planned."
             )
         if self.bounds:
-            parts.append(f"Bounds, public and fixed beforehand: {self.bounds}.")
+            parts.append(f"Bounds on rows, never read from them unpaid: {self.bounds}.")
         if self.plan.sampling_error:
             parts.append(
                 f"The noise differs from its ideal law by at most {self.plan.sampling_error:.3g} in total variation, "

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.latent.private_bounds import STEP, bounds_step, private_bounds
+from tacit.fitting.private_bounds import STEP, bounds_step, private_bounds
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.release import Curator, planned
 from tacit.sources import as_source

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tacit.latent.engine import Watch
+Watch = Callable[[int, int], None]
 
 
 @contextmanager

@@ -1,0 +1,7 @@
+"""What all private estimators do alike: check what they are told, open rows, plan, charge, certify."""
+
+from tacit.fitting.estimator import PrivateEstimator
+from tacit.fitting.parameters import check_choices, checked_budget
+from tacit.fitting.progress import progress
+
+__all__ = ["PrivateEstimator", "check_choices", "checked_budget", "progress"]

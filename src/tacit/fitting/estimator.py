@@ -1,0 +1,132 @@
+"""The estimator that all others are: one door in for rows, one for what may be published."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.fitting.private_bounds import bounds_step, private_bounds
+from tacit.privacy import Budget, Plan, Step
+from tacit.release import Curator, planned
+from tacit.sources import Source, as_source, has_missing, numeric
+from tacit.statistics.components import Array
+from tacit.tables import Domain, Schema
+
+
+class PrivateEstimator(BaseEstimator):
+    """What private estimators share. Subclasses take, by keyword, at least
+
+    ``epsilon, delta, bounds, neighbors, missing, ledger, random_state, verbose``
+
+    and write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``, ``_check_rows``,
+    ``_curator``, ``_enter``, the model's own releases, ``_certify``.
+    """
+
+    _domain: Domain
+
+    def _open(self, X: Any) -> tuple[Domain, Source]:
+        """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
+        for stale in ("feature_names_in_", "n_features_in_"):
+            if hasattr(self, stale):
+                delattr(self, stale)
+        if isinstance(self.bounds, Schema):
+            domain = Domain.from_schema(self.bounds)
+            self.n_features_in_ = domain.columns
+            return domain, self.bounds.encode_source(X)
+        source = as_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            validate_data(self, X, reset=True, skip_check_array=True)
+        elif source.columns is None:
+            self.n_features_in_ = next(source.blocks()).shape[1]
+        else:
+            self.n_features_in_ = len(source.columns)
+            self.feature_names_in_ = np.array(source.columns, dtype=object)
+        bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
+        return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
+
+    def _check_rows(self, rows: Source, least: int, what: str) -> int | None:
+        """Refuse what cannot be fitted, before anything is charged; return the number of rows where it is public.
+
+        There must be at least as many rows as `least`, the value of the parameter called `what`. The pass over the rows
+        also finds cells that cannot be read.
+        """
+        if has_missing(rows) and self.missing == "error":
+            raise ValueError(
+                "Input X contains NaN, infinity or missing cells. Fill them in, drop those rows, or pass "
+                'missing="ignore" to leave them out.'
+            )
+        if self.neighbors != "replace_one":
+            return None  # the number of rows is secret
+        if rows.n_rows < least:
+            raise ValueError(
+                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and {what}={least}; that takes at least as "
+                "many rows."
+            )
+        if self.delta >= 1 / rows.n_rows:
+            warnings.warn(
+                f"delta={self.delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
+                "publishing somebody's row outright. Use a much smaller one.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return None if self.missing == "ignore" else rows.n_rows
+
+    def _curator(self, rows: Source, domain: Domain, steps: Sequence[Step], budget: Budget, purpose: str) -> Curator:
+        """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
+        steps = list(steps)
+        if isinstance(self.bounds, str):
+            steps.insert(0, bounds_step(steps, domain.columns))
+        plan = self._plan(steps, budget)
+        return Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
+
+    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        return planned(steps, budget, self.neighbors)
+
+    def _enter(self, curator: Curator, domain: Domain) -> Domain:
+        """Have rows pass through the domain, found privately first where that was asked for; return the domain."""
+        if isinstance(self.bounds, str):
+            domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+        if domain.schema is None:  # rows encoded by a schema are in standard coordinates
+            curator.pass_rows_through(domain.standardise)
+        self._domain = domain
+        return domain
+
+    def _certify(self, curator: Curator, budget: Budget, rows: int | None, notes: Sequence[str]) -> None:
+        """Set ``privacy_``, with the estimator's notes and those on what happened to rows."""
+        notes = list(notes)
+        found = ", found privately" if isinstance(self.bounds, str) else ""
+        if self.missing == "ignore":
+            notes.append("Rows with missing cells were left out; how many is not told.")
+        self.privacy_ = curator.certificate(budget, rows=rows, bounds=str(self._domain) + found, notes=notes)
+
+    def _standard_blocks(self, X: Any) -> Iterator[Array]:
+        """Yield rows to be scored, block by block in standard coordinates, *not* brought inside the bounds."""
+        check_is_fitted(self)
+        domain = self._domain
+        for block in self._rows(X).blocks():
+            if block.shape[1] != domain.columns:
+                raise ValueError(f"X has {block.shape[1]} column(s), and the model was fitted to {domain.columns}.")
+            if not np.isfinite(block).all():
+                raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
+            yield block if domain.schema else (block - domain.centre) / domain.scale
+
+    def _rows(self, X: Any) -> Source:
+        """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""
+        if self._domain.schema is not None:
+            return self._domain.schema.encode_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
+        source = as_source(X)
+        if source.columns is not None and hasattr(self, "feature_names_in_"):
+            source = source.select(self.feature_names_in_.tolist())
+        return numeric(source)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags

@@ -1,0 +1,39 @@
+"""What private estimators are told, checked before a row is read or anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tacit.privacy import Account, Budget, check_relation
+
+
+def checked_budget(model: Any) -> Budget:
+    """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated."""
+    check_choices(model, missing=("error", "ignore"))
+    if isinstance(model.bounds, str) and model.bounds != "private":
+        raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {model.bounds!r}.')
+    if model.ledger is not None and not isinstance(model.ledger, Account):
+        raise ValueError(
+            'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it '
+            f"is {model.ledger!r}."
+        )
+    check_relation(model.neighbors)
+    return Budget(model.epsilon, model.delta)
+
+
+def check_choices(model: Any, **choices: Sequence[str]) -> None:
+    """Refuse parameters that are none of the words they may be.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> check_choices(SimpleNamespace(method="best"), method=("fast", "slow"))
+    Traceback (most recent call last):
+        ...
+    ValueError: method must be one of fast, slow, and it is 'best'.
+    """
+    for name, words in choices.items():
+        value = getattr(model, name)
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {value!r}.")
