@@ -56,8 +56,8 @@ def test_a_raw_attribute_is_caught():
     "settings",
     [
         {"method": "scale_free"},
-        {"method": "scale_free", "n_components": 2, "n_iter": 4},
-        {"method": "scale_free", "n_iter": 2, "covariance_type": "spherical"},
+        {"method": "scale_free", "n_components": 2, "n_iter": 5},
+        {"method": "scale_free", "n_iter": 3, "covariance_type": "spherical"},
         {"method": "scale_free", "bounds": "private"},
         {"method": "scale_free", "missing": "ignore"},
         {"method": "joint", "n_iter": 1},
