@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator, planned
-from tacit.release.curator import MOST_ROWS
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
@@ -56,18 +55,13 @@ class PrivateEstimator(BaseEstimator):
         There must be at least as many rows as `least`, the value of the parameter called `what`. The pass over the rows
         also finds cells that cannot be read.
         """
-        if rows.n_rows > MOST_ROWS:
-            raise ValueError(
-                f"There are more than {MOST_ROWS:,} rows, and the guarantee is proved for up to so many. Fit a random "
-                "part of them: it is as good."
-            )
         if has_missing(rows) and self.missing == "error":
             raise ValueError(
                 "Input X contains NaN, infinity or missing cells. Fill them in, drop those rows, or pass "
                 'missing="ignore" to leave them out.'
             )
         if self.neighbors != "replace_one":
-            return None  # the number of rows is secret
+            return None  # the number of rows is secret, and not even asked for
         if rows.n_rows < least:
             raise ValueError(
                 f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and {what}={least}; that takes at least as "
