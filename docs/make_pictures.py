@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation from fits made on the spot: ``python docs/make_pictures.py``.
 
-Needs the extra ``plot``. Rows are simulated, so that they may be shown; noise is seeded, so that pictures come out the
-same each time.
+Needs the extra ``plot``. Rows are simulated or in the public domain, so that they may be shown; noise is seeded, so that
+pictures come out the same each time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from matplotlib.patches import Ellipse
 from sklearn.mixture import GaussianMixture as OrdinaryMixture
 
 import tacit
+from tacit.data import load_randhie
 from tacit.latent.scale_free import ScaleFree
 from tacit.privacy import Budget, Certificate, Gaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
-from tacit.tables import Domain
+from tacit.tables import Domain, compare
 
 IMAGES = Path(__file__).parent / "images"
 BOUNDS = (-20.0, 20.0)
@@ -109,9 +110,18 @@ def draw_guarantee() -> None:
     figure.savefig(IMAGES / "suspicion.png", dpi=130)
 
 
+def draw_comparison() -> None:
+    """The picture of the page on synthetic tables: a real table in the public domain, which may be shown."""
+    real, schema = load_randhie()
+    model = tacit.GaussianMixture(4, epsilon=1.0, bounds=schema, random_state=0).fit(real)
+    synthetic, _ = model.sample(real.num_rows, 0)
+    compare(real, synthetic, schema=schema).plot().savefig(IMAGES / "comparison.png", dpi=80)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     draw_budgets(simulated_rows())
     draw_growth(simulated_rows())
     draw_guarantee()
+    draw_comparison()
     print(f"Written to {IMAGES}")
