@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation from fits made on the spot: ``python docs/make_pictures.py``.
 
-Needs the extra ``plot``. Rows are simulated or in the public domain, so that they may be shown; noise is seeded, so that
-pictures come out the same each time.
+Needs the extra ``plot``. Rows are simulated or in the public domain, so that they may be shown; noise is seeded, so
+that pictures come out the same each time.
 """
 
 from __future__ import annotations
