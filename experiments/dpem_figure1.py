@@ -27,16 +27,18 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
+from experiments._dpem import Published
 from experiments._pictures import BLUE, GREY, ORANGE, RED, ellipses
 
 RESULTS = Path(__file__).parent / "results"
 PERSON = np.array([80.0, 700.0])
 MAP = (np.zeros(2), np.array([600.0, 800.0]))
-REGIONS = np.array(
-    [[230, 170], [430, 240], [320, 450], [540, 470], [160, 310], [130, 640]], dtype=float
-)  # their middles
+# The middles of the map's regions, where plain EM begins.
+REGIONS = np.array([[230.0, 170.0], [430.0, 240.0], [320.0, 450.0], [540.0, 470.0], [160.0, 310.0], [130.0, 640.0]])
 FAR = 12.0  # km around the person within which others live, where there are others
 EPSILON, DELTA = 1.0, 1e-6
+_WITH: dict[str, Any] = {"color": BLUE, "linewidth": 2.2}
+_WITHOUT: dict[str, Any] = {"color": ORANGE, "linewidth": 1.6, "linestyle": (0, (3, 3))}
 
 
 def people(rows: int, seed: int = 0) -> np.ndarray:
@@ -59,15 +61,15 @@ def plain(X: np.ndarray, seed: int = 0) -> Any:
     return Plain(len(REGIONS), means_init=REGIONS, random_state=seed, max_iter=200).fit(X)
 
 
-def private(X: np.ndarray, seed: int = 0, **settings: Any) -> tacit.GaussianMixture:
+def private(X: np.ndarray, seed: int = 0) -> tacit.GaussianMixture:
     """Fit as many components privately, without starting values."""
-    budget = {"epsilon": EPSILON, "delta": DELTA}
-    return tacit.GaussianMixture(len(REGIONS), **budget, bounds=MAP, random_state=seed, **settings).fit(X)
+    return tacit.GaussianMixture(len(REGIONS), epsilon=EPSILON, delta=DELTA, bounds=MAP, random_state=seed).fit(X)
 
 
 def published(X: np.ndarray, seed: int = 0) -> tacit.GaussianMixture:
-    """Fit by the paper's method, as corrected."""
-    return private(X, seed, method="per_parameter", composition="zcdp", init=REGIONS)
+    """Fit by the paper's method, as corrected, from the same starting values as plain EM."""
+    budget = {"epsilon": EPSILON, "delta": DELTA, "bounds": MAP, "random_state": seed}
+    return Published(len(REGIONS), method="per_parameter", composition="zcdp", init=REGIONS, **budget).fit(X)
 
 
 METHODS = {"plain EM (scikit-learn)": plain, "DP-EM (2017), corrected": published, "tacit": private}
@@ -125,7 +127,7 @@ def find(rows: int, fits: int) -> tuple[list[Finding], dict[str, tuple[Any, Any]
     reference = plain(absent)
     findings, shown = [], {}
     for name, fit in METHODS.items():
-        with_person, without = fit(present, 1), fit(absent, 2)  # fresh noise, as it would be
+        with_person, without = fit(present, 20), fit(absent, 21)  # fresh noise, as it would be
         certificate = getattr(with_person, "privacy_", None)
         tries = fits if certificate else 2
         (km, count), (km_without, _) = nearest(with_person, rows), nearest(without, rows)
@@ -172,55 +174,56 @@ def _verdict(holds: bool) -> str:
 
 
 def draw(X: np.ndarray, shown: dict[str, tuple[Any, Any]], more: np.ndarray, models: dict[str, Any], far: int) -> Any:
-    """Return the picture: above, one person far away; below, 50 times as many people."""
+    """Return the picture: above, one person far away; below, so many times as many people."""
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")
-    panels = figure.subplots(2, len(METHODS), sharex=True, sharey=True)
+    panels = figure.subplots(2, len(METHODS))
     for axes, (name, (present, absent)) in zip(panels[0], shown.items()):
-        _map(axes, X, len(X))
-        _components(axes, present, len(X), BLUE, linewidth=2.2)
-        _components(axes, absent, len(X), ORANGE, linestyle=(0, (3, 3)), linewidth=1.6)
-        km, count = nearest(present, len(X))
-        _say(axes, f"{name}\n{len(X):,} people, one far away", km, count)
+        draw_fit(axes, X, f"{name}\n{len(X):,} people, one far away", present, absent)
     for axes, (name, model) in zip(panels[1], models.items()):
-        _map(axes, more, len(more))
-        _components(axes, model, len(more), BLUE, linewidth=2.2)
-        _say(axes, f"{name}\n{len(more):,} people, {far} far away", *nearest(model, len(more)))
-    lines = [
-        Line2D([], [], color=BLUE, linewidth=2.2, marker="x"),
-        Line2D([], [], color=ORANGE, linestyle=(0, (3, 3)), linewidth=1.6, marker="x"),
-        Line2D([], [], color=RED, marker="o", markersize=12, markerfacecolor="none", linestyle="none"),
-    ]
-    labels = ["components (2 sd) and their means", "the same, with somebody else in the person's place", "the person"]
-    figure.legend(lines, labels, loc="outside lower center", ncols=3, frameon=False)
+        draw_fit(axes, more, f"{name}\n{len(more):,} people, {far} far away", model)
+    draw_legend(figure)
     return figure
 
 
-def _map(axes: Any, X: np.ndarray, rows: int) -> None:
-    sample = X[np.random.default_rng(0).permutation(rows)[:2500]]
-    axes.scatter(*sample.T, s=3, color=GREY, alpha=0.35, linewidths=0, rasterized=True)
+def draw_fit(axes: Any, X: np.ndarray, title: str, model: Any, without: Any = None) -> None:
+    """Draw the map, the components of a fit, those of one without the person, and what it says about the person."""
+    sample = X[np.random.default_rng(0).permutation(len(X))[:2500]]
     near = X[np.linalg.norm(X - PERSON, axis=1) < 5 * FAR]
+    axes.scatter(*sample.T, s=3, color=GREY, alpha=0.35, linewidths=0, rasterized=True)
     axes.scatter(*near.T, s=6, color=GREY, linewidths=0)
     axes.scatter(*PERSON, s=190, facecolors="none", edgecolors=RED, linewidths=1.6, zorder=5)
-    low, high = MAP
-    axes.set(aspect="equal", xlim=(low[0] - 30, high[0] + 30), ylim=(low[1] - 30, high[1] + 30), xticks=[], yticks=[])
-    axes.spines[:].set_color("#c9ccd1")
-
-
-def _components(axes: Any, model: Any, rows: int, colour: str, **style: Any) -> None:
-    counted = model.weights_ * rows > 0.5
-    ellipses(axes, model.means_[counted], model.covariances_[counted], edgecolor=colour, **style)
-    axes.scatter(*model.means_[counted].T, marker="x", s=34, color=colour, linewidths=1.6, zorder=4)
-
-
-def _say(axes: Any, title: str, km: float, count: float) -> None:
-    axes.set_title(title, fontsize=10.5)
+    _components(axes, model, len(X), **_WITH)
+    if without is not None:
+        _components(axes, without, len(X), **_WITHOUT)
+    km, count = nearest(model, len(X))
     words = f"nearest mean: {km:.1f} km away,\nspeaks for {count:,.0f} {'person' if round(count) == 1 else 'people'}"
     place = {"xytext": (16, 0), "textcoords": "offset points", "va": "center"}
     paper = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.9}
     axes.annotate(words, PERSON, **place, fontsize=9, color=RED, bbox=paper, zorder=6)
+    low, high = MAP
+    axes.set(aspect="equal", xlim=(low[0] - 30, high[0] + 30), ylim=(low[1] - 30, high[1] + 30), xticks=[], yticks=[])
+    axes.set_title(title, fontsize=10.5)
+    axes.spines[:].set_color("#c9ccd1")
+
+
+def draw_legend(figure: Any) -> None:
+    """Say below a figure what its lines are."""
+    from matplotlib.lines import Line2D
+
+    lines = {
+        "components (2 sd) and their means": Line2D([], [], marker="x", **_WITH),
+        "the same, with somebody else in the person's place": Line2D([], [], marker="x", **_WITHOUT),
+        "the person": Line2D([], [], marker="o", markersize=12, color=RED, markerfacecolor="none", linestyle="none"),
+    }
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+
+
+def _components(axes: Any, model: Any, rows: int, color: str, **line: Any) -> None:
+    counted = model.weights_ * rows > 0.5
+    ellipses(axes, model.means_[counted], model.covariances_[counted], edgecolor=color, **line)
+    axes.scatter(*model.means_[counted].T, marker="x", s=34, color=color, linewidths=1.6, zorder=4)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
