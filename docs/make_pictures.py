@@ -1,11 +1,12 @@
 """Draw the pictures of the documentation from fits made on the spot: ``python docs/make_pictures.py``.
 
-Needs the extra ``plot``. Rows are simulated, so that they may be shown; noise is seeded, so that pictures come out the
-same each time.
+Needs the extra ``plot``. Rows are simulated or in the public domain, so that they may be shown; noise is seeded, so
+that pictures come out the same each time.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -14,20 +15,23 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Ellipse
 from sklearn.mixture import GaussianMixture as OrdinaryMixture
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # where experiments are
+from experiments import dpem_figure1
+from experiments._pictures import BLUE, GREY, ORANGE, ellipses
+
 import tacit
+from tacit.data import load_randhie
 from tacit.latent.scale_free import ScaleFree
 from tacit.privacy import Budget, Certificate, Gaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
-from tacit.tables import Domain
+from tacit.tables import Domain, compare
 
 IMAGES = Path(__file__).parent / "images"
 BOUNDS = (-20.0, 20.0)
 COMPONENTS = 4
-BLUE, ORANGE, GREY = "#1f5fa8", "#d1661f", "#8a8f98"
 
 
 def simulated_rows(rows: int = 20_000) -> np.ndarray:
@@ -37,14 +41,6 @@ def simulated_rows(rows: int = 20_000) -> np.ndarray:
     shapes = np.array([[1.3, 0.5, 1.1], [2.6, -1.1, 0.8], [0.5, 0.3, 1.4], [0.7, 0.0, 0.5]])[:, [[0, 1], [1, 2]]]
     groups = rng.choice(COMPONENTS, rows, p=[0.4, 0.25, 0.2, 0.15])
     return means[groups] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[groups], rng.normal(size=(rows, 2)))
-
-
-def ellipses(axes: Axes, means: np.ndarray, covariances: np.ndarray, **style: object) -> None:
-    """Draw components at two standard deviations."""
-    for mean, covariance in zip(means, covariances):
-        variances, directions = np.linalg.eigh(covariance)
-        angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
-        axes.add_patch(Ellipse(mean, *(4 * np.sqrt(variances[::-1])), angle=angle, fill=False, **style))
 
 
 def panel(axes: Axes, rows: np.ndarray, title: str, reach: tuple[float, float, float, float]) -> None:
@@ -109,9 +105,31 @@ def draw_guarantee() -> None:
     figure.savefig(IMAGES / "suspicion.png", dpi=130)
 
 
+def draw_one_person() -> None:
+    """The guarantee page's other picture: one person far from all others, in a plain and in a private fit."""
+    absent = dpem_figure1.people(10_000)
+    present = dpem_figure1.with_the_person(absent)
+    figure, panels = plt.subplots(1, 2, figsize=(8.4, 5.6), layout="constrained")
+    fits = {"scikit-learn, not private": dpem_figure1.plain, "tacit, $\\varepsilon$ = 1": dpem_figure1.private}
+    for axes, (title, fit) in zip(panels, fits.items()):
+        dpem_figure1.draw_fit(axes, present, title, fit(present, 20), fit(absent, 21))
+    dpem_figure1.draw_legend(figure)
+    figure.savefig(IMAGES / "one_person.png", dpi=130)
+
+
+def draw_comparison() -> None:
+    """The picture of the page on synthetic tables: a real table in the public domain, which may be shown."""
+    real, schema = load_randhie()
+    model = tacit.GaussianMixture(4, epsilon=1.0, bounds=schema, random_state=0).fit(real)
+    synthetic, _ = model.sample(real.num_rows, 0)
+    compare(real, synthetic, schema=schema).plot().savefig(IMAGES / "comparison.png", dpi=80)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     draw_budgets(simulated_rows())
     draw_growth(simulated_rows())
     draw_guarantee()
+    draw_one_person()
+    draw_comparison()
     print(f"Written to {IMAGES}")

@@ -25,7 +25,7 @@ def test_version(run):
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "demo", "plan", "sample", "report", "certificate", "fit", "fit mixture"),
+        *("", "demo", "plan", "sample", "compare", "report", "certificate", "fit", "fit mixture"),
         *("schema", "schema init", "schema check"),
         *("budget", "budget create", "budget show", "budget list", "budget history", "budget verify"),
     ],
@@ -33,7 +33,7 @@ def test_version(run):
 def test_every_command_has_help(run, command):
     text = run(*command.split(), "--help").stdout
     assert "Usage: " in text
-    if command in ("", "fit mixture", "plan", "sample", "budget create", "schema init"):
+    if command in ("", "fit mixture", "plan", "sample", "compare", "budget create", "schema init"):
         assert "Examples" in text
 
 
@@ -227,6 +227,35 @@ def test_samples_without_a_schema_keep_the_names(run, run_json, folder):
     run("fit", "mixture", "numbers.csv", "-k", 1, "--bounds", 0, 200, "-o", "n.tacit")
     assert run_json("sample", "n.tacit", "-n", 10, "-o", "n.csv")["columns"] == ["age", "income"]
     assert max(pa.csv.read_csv(folder / "n.csv")["age"].to_pylist()) <= 200
+
+
+def test_compare_says_first_that_it_is_not_private(run, run_json, fitted):
+    run("sample", fitted, "-n", 1500, "-o", "synthetic.csv")
+    command = ("compare", "people.csv", "synthetic.csv", "--schema", "schema.toml", "--target", "smoker")
+    text = run(*command).stdout
+    assert text.startswith("NOT PRIVATE")
+    assert all(words in text for words in ("1,500 real and 1,500 synthetic rows", "income", "age and income", "AUC"))
+    values = run_json(*command)
+    assert (values["private"], values["warning"][:11]) == (False, "NOT PRIVATE")
+    assert [each["column"] for each in values["columns"]] == ["age", "income", "smoker", "region"]
+    assert len(values["pairs"]) == 6
+    assert [each["measure"] for each in values["scores"]] == ["accuracy", "AUC"]
+
+
+def test_compare_of_a_table_with_itself(run_json):
+    values = run_json("compare", "people.csv", "people.csv", "--schema", "schema.toml")
+    assert values["column_error"] == values["pair_error"] == values["association_error"] == 0
+    assert values["scores"] == []
+
+
+def test_compare_refuses_in_sentences(run, folder):
+    (folder / "part.csv").write_text("age,income\n40,20\n")
+    assert (
+        "lacks: 'smoker', 'region'"
+        in run("compare", "people.csv", "part.csv", "--schema", "schema.toml", code=1).stderr
+    )
+    wrong = ("compare", "people.csv", "people.csv", "--schema", "schema.toml", "--target", "smokes")
+    assert "Did you mean 'smoker'" in run(*wrong, code=1).stderr
 
 
 def test_report_of_a_model(run, run_json, folder, fitted):

@@ -1,0 +1,188 @@
+"""What Figures 2 and 3 of Park et al. (2017) share: test log-likelihood of private mixtures, against epsilon."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.mixture import GaussianMixture as Plain
+
+import tacit
+from tacit.latent.composition import noise_multipliers
+from tacit.latent.moment_perturbation import PerParameter, _floored, _inside
+from tacit.privacy import Budget, Step
+
+NOT_PRIVATE = "not private"
+Row = tuple[str, float, float]  # method, epsilon, log-likelihood per row
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The numbers of a figure, beside the table."""
+
+    components: int
+    iterations: int
+    delta_each: float
+    epsilons: tuple[float, ...]
+    seeds: int
+    delta: float = 1e-4
+
+    def words(self, name: str, rows: int) -> str:
+        """Return what the figure's caption says."""
+        return f"{name}, {rows:,} rows, K = {self.components}, δ = {self.delta:g}, mean of {self.seeds} run(s)"
+
+
+def halves(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return 90% of the rows to fit and 10% to score, by lot, always the same."""
+    X = X[np.random.default_rng(0).permutation(len(X))]
+    return X[: int(0.9 * len(X))], X[int(0.9 * len(X)) :]
+
+
+def measure(
+    fit: np.ndarray, test: np.ndarray, setting: Setting, methods: Mapping[str, Mapping[str, Any]], plain: Plain
+) -> list[Row]:
+    """Return the mean log-likelihood of test rows for each method and epsilon; rows lie in the unit ball.
+
+    The settings of a method are those of ``tacit.GaussianMixture``; "per_parameter" is run as `Published`.
+    """
+    table: list[Row] = [(NOT_PRIVATE, epsilon, plain.fit(fit).score(test)) for epsilon in setting.epsilons[:1]]
+    table += [(NOT_PRIVATE, epsilon, table[0][2]) for epsilon in setting.epsilons[1:]]
+    print(f"{NOT_PRIVATE:30s}             {table[0][2]:10.2f}", flush=True)
+    for label, settings in methods.items():
+        for epsilon in setting.epsilons:
+            scores = [_score(fit, test, setting, dict(settings), epsilon, seed) for seed in range(setting.seeds)]
+            table.append((label, epsilon, float(np.mean(scores))))
+            print(f"{label:30s} epsilon {epsilon:<4} {table[-1][2]:10.2f}", flush=True)
+    return table
+
+
+def _score(
+    fit: np.ndarray, test: np.ndarray, setting: Setting, settings: dict[str, Any], epsilon: float, seed: int
+) -> float:
+    budget = {"epsilon": epsilon, "delta": setting.delta, "bounds": 1.0, "random_state": seed}
+    if settings.get("method") == "per_parameter":
+        model: tacit.GaussianMixture = Published(setting.components, n_iter=setting.iterations, **budget, **settings)
+        model.delta_each = setting.delta_each
+    else:
+        model = tacit.GaussianMixture(setting.components, **budget, **settings)
+    return model.fit(fit).score(test)
+
+
+class Published(tacit.GaussianMixture):
+    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes."""
+
+    delta_each: float | None = None
+
+    def _model(self, domain: Any, n_rows: int | None) -> Gathered:
+        model = Gathered(
+            self.n_components, domain.columns, self.covariance_type, self.n_iter, self._starting_means(domain),
+            self.prior, noise=self.noise,
+        )  # fmt: skip
+        budget = Budget(self.epsilon, self.delta)
+        model.multipliers = noise_multipliers(
+            self.composition, self.noise, budget, self.n_components, model.iterations, self.delta_each
+        )
+        return model
+
+
+@dataclass
+class Gathered(PerParameter):
+    """The paper's method with the means of all components in one pass over rows, and their covariances in another.
+
+    The noise is the same: the bounds on a row's contribution to one component hold for all components together, as
+    responsibilities add up to 1. So fits follow the same law as those of 2K + 1 passes an iteration, in 3.
+    """
+
+    def __post_init__(self) -> None:
+        self.rounds = ["weights", "means", "covariances"] * self.iterations
+
+    def steps(self) -> list[Step]:
+        """Return the paper's steps, those of all components together."""
+        weights, means, covariances = super().steps()
+        return [
+            weights,
+            *(
+                replace(step, count=self.iterations, size=step.size * self.n_components)
+                for step in (means, covariances)
+            ),
+        ]
+
+    def statistic(self, state: Any, index: int, noise: Any) -> tuple[Any, Any]:
+        """Return one moment of all components."""
+        weights = {"weights": (1.0, 0.0, 0.0), "means": (0.0, 1.0, 0.0), "covariances": (0.0, 0.0, 1.0)}
+        return state, self._moments(state.at, *weights[self.rounds[index]], None)
+
+    def update(self, state: Any, index: int, statistic: Any, released: np.ndarray, noise: float) -> Any:
+        """Hand the moments on one component at a time."""
+        counts, sums, squares = statistic.parts(released)
+        if self.rounds[index] == "weights":
+            return replace(state, counts=_floored(counts, noise))
+        if self.rounds[index] == "means":
+            return replace(state, means=tuple(_inside(sums / state.counts[:, None])))
+        covariances = [self._covariance(*each) for each in zip(squares, state.counts, state.means)]
+        mixture = replace(
+            state.at,
+            weights=state.counts / state.counts.sum(),
+            means=np.stack(state.means),
+            covariances=np.stack(covariances),
+        )
+        return type(state)(self._settled(state.counts, mixture))
+
+
+def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[str]:
+    """Return for pairs of methods, the first claimed to be better, by how much it is, and whether the claim holds."""
+    scores = {(label, epsilon): score for label, epsilon, score in table}
+    epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in table))
+    lines = []
+    for first, second in better:
+        gains = [scores[first, epsilon] - scores[second, epsilon] for epsilon in epsilons]
+        holds = [gain >= 0 for gain in gains]
+        words = "holds" if all(holds) else "DOES NOT HOLD" if not any(holds) else "holds in part"
+        shown = ", ".join(f"{gain:+.1f}" for gain in gains)
+        lines.append(f"{first} above {second}: {words} ({shown} nats a row at ε = {', '.join(map(str, epsilons))})")
+    return lines
+
+
+def write(table: Sequence[Row], caption: str, results: Path, name: str, claims: Sequence[str] = ()) -> None:
+    """Write the table, the claims with what was found, and the picture."""
+    results.mkdir(exist_ok=True)
+    with (results / f"{name}.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("method", "epsilon", "log-likelihood per row"), *table])
+    if claims:
+        (results / f"{name}.txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
+        print(*claims, sep="\n")
+    _draw(table, caption).savefig(results / f"{name}.png", dpi=150)
+
+
+def _draw(table: Sequence[Row], caption: str) -> Any:
+    """Draw log-likelihood against epsilon; logarithmic where losses are huge."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.8), layout="constrained")
+    axes = figure.add_subplot()
+    for label in dict.fromkeys(row[0] for row in table):
+        points = [(epsilon, score) for each, epsilon, score in table if each == label]
+        axes.plot(*zip(*points), label=label, **_style(label))
+    axes.set_yscale("symlog", linthresh=20)
+    axes.set(xscale="log", xlabel="ε", ylabel="test log-likelihood per row", title=caption)
+    axes.set_xticks(*[list(dict.fromkeys(row[1] for row in table))] * 2, minor=False)
+    axes.minorticks_off()
+    axes.title.set_fontsize(9)
+    figure.legend(loc="outside right upper", fontsize=8, frameon=False)
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def _style(label: str) -> dict[str, Any]:
+    if label == NOT_PRIVATE:
+        return {"color": "black", "linestyle": ":"}
+    if "tacit" in label:
+        return {"color": "#1f5fa8", "linewidth": 2.4, "marker": "o", "markersize": 4}
+    colours = {"linear": "#8a8f98", "advanced": "#d1661f", "zCDP": "#2a8a4a", "moments": "#a03d80"}
+    colour = next((colour for word, colour in colours.items() if label.startswith(word)), "#1a7390")
+    return {"color": colour, "marker": "s" if "LLG" in label else "o", "markersize": 4,
+            "linestyle": "--" if "LLG" in label else "-"}  # fmt: skip

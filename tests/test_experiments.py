@@ -1,0 +1,102 @@
+"""Slices of the experiments, small enough to run each time: they run, and measure what they say."""
+
+import csv
+
+import numpy as np
+import pytest
+from experiments import dpem_figure1, dpem_figure2
+from experiments._dpem import Published, Setting, halves, measure, verdicts
+from sklearn.mixture import GaussianMixture as Plain
+
+import tacit
+
+
+def test_one_person_is_given_away_by_plain_em_and_hidden_by_a_private_fit():
+    findings, shown = dpem_figure1.find(rows=4000, fits=4)
+    plain, published, ours = findings
+    assert plain.nearest_km < 1e-3
+    assert plain.people_in_component == pytest.approx(1.0, abs=1e-3)
+    assert plain.nearest_km_without > 100
+    assert plain.attack == 1.0
+    assert plain.certified is None
+    assert ours.nearest_km > 100
+    assert ours.off_plain_km < 10 < published.off_plain_km
+    assert 0.5 < ours.certified < 0.55
+    figure = dpem_figure1.draw(
+        dpem_figure1.people(500), shown, dpem_figure1.people(900), {name: fits[0] for name, fits in shown.items()}, 50
+    )
+    assert len(figure.axes) == 6
+
+
+def test_the_attack_finds_what_there_is_to_find():
+    class Model:
+        def __init__(self, X, seed):
+            self.level = 3.0 * (X[-1] == dpem_figure1.PERSON).all() + np.random.default_rng(seed).normal()
+
+        def score_samples(self, rows):
+            return np.full(len(rows), self.level)
+
+    absent = dpem_figure1.people(10)
+    present = dpem_figure1.with_the_person(absent)
+    assert dpem_figure1.attack(Model, present, absent, 400) == pytest.approx(0.933, abs=0.04)  # of normals 3 apart
+    assert dpem_figure1.attack(Model, absent, absent, 400) == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("noise", ["GGG", "LLG"])
+def test_gathering_means_in_one_pass_has_the_noise_of_many(noise):
+    X = np.random.default_rng(0).normal(0, 0.1, (300, 4))
+    settings = {"method": "per_parameter", "noise": noise, "n_iter": 4, "bounds": 1.0, "random_state": 0, "delta": 1e-4}
+    shipped, gathered = (kind(3, **settings).fit(X).privacy_ for kind in (tacit.GaussianMixture, Published))
+    for one, all_ in zip(shipped.releases, gathered.releases):
+        assert (one.name, one.mechanism) == (all_.name, all_.mechanism)
+        assert one.noise_scale == pytest.approx(all_.noise_scale, rel=1e-6)  # but for what rounding adds
+        assert one.sensitivity == pytest.approx(all_.sensitivity, rel=1e-6)
+        assert one.count * one.size == all_.count * all_.size
+    assert gathered.epsilon() <= shipped.epsilon()
+
+
+def test_gathered_fits_are_those_of_the_published_method():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(mean, 0.05, (20_000, 2)) for mean in (-0.4, 0.4)])
+    settings = {"method": "per_parameter", "epsilon": 200.0, "delta": 1e-5, "bounds": 1.0, "random_state": 0}
+    settings["init"] = [[-0.3, -0.3], [0.3, 0.3]]
+    shipped, gathered = (kind(2, **settings).fit(X) for kind in (tacit.GaussianMixture, Published))
+    np.testing.assert_allclose(sorted(shipped.means_.tolist()), sorted(gathered.means_.tolist()), atol=0.01)
+    assert gathered.score(X) == pytest.approx(shipped.score(X), abs=0.05)
+
+
+def test_likelihoods_of_a_slice_are_in_the_order_that_is_claimed():
+    X, name = dpem_figure2.generate(4000, 8, 2)
+    assert name.startswith("generated")
+    assert np.linalg.norm(X, axis=1).max() == pytest.approx(1.0)
+    setting = Setting(2, 5, delta_each=1e-6, epsilons=(1.0,), seeds=1)
+    chosen = ("linear (GGG)", "zCDP (GGG)", dpem_figure2.OURS)
+    table = measure(*halves(X), setting, {name: dpem_figure2.METHODS[name] for name in chosen}, Plain(2))
+    claims = verdicts(table, [("zCDP (GGG)", "linear (GGG)"), (dpem_figure2.OURS, "zCDP (GGG)")])
+    assert [": holds (" in claim for claim in claims] == [True, True]
+    assert ": DOES NOT HOLD (" in verdicts(table, [("linear (GGG)", "zCDP (GGG)")])[0]
+
+
+def test_figure_2_writes_a_table_a_picture_and_what_became_of_the_claims(tmp_path, monkeypatch):
+    few = {name: dpem_figure2.METHODS[name] for name in ("zCDP (GGG)", "zCDP (LLG)", dpem_figure2.OURS)}
+    monkeypatch.setattr(dpem_figure2, "METHODS", few)
+    monkeypatch.setattr(dpem_figure2, "CLAIMS", [("zCDP (GGG)", "zCDP (LLG)")])
+    dpem_figure2.main(["--quick", "--results", str(tmp_path)])
+    with (tmp_path / "dpem_figure2.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["method", "epsilon", "log-likelihood per row"]
+    assert {row[0] for row in rows[1:]} == {"not private", *few}
+    assert (tmp_path / "dpem_figure2.png").stat().st_size > 10_000
+    assert "generated, 12 columns" in (tmp_path / "dpem_figure2.txt").read_text(encoding="utf-8")
+
+
+def test_figure_2_takes_the_principal_components_of_a_real_table(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["MemberID_t,word," + ",".join(f"x{j}" for j in range(5))]
+    lines += [f"{i},a," + ",".join(f"{value:.4f}" for value in rng.normal(size=5) * 100) for i in range(200)]
+    (tmp_path / "claims.csv").write_text("\n".join(lines))
+    X, name = dpem_figure2.read(tmp_path / "claims.csv")
+    assert X.shape == (200, 5)
+    assert name == "claims, 5 principal components"
+    assert np.linalg.norm(X, axis=1).max() == pytest.approx(1.0)
+    assert abs(np.corrcoef(X.T) - np.eye(5)).max() < 1e-6
