@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
 from tacit.tables import Domain
+
+_FAR = 1e140  # half ranges: twice that squared, over the least variance there is, is still a number
 
 
 class GaussianMixture(DensityMixin, PrivateEstimator):
@@ -177,16 +180,16 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the likeliest component of each row."""
-        return self._log_joint(X).argmax(axis=0)
+        return self._log_joint(map(_pulled_in, self._standard_blocks(X))).argmax(axis=0)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each component, for each row."""
-        joint = self._log_joint(X)
+        joint = self._log_joint(map(_pulled_in, self._standard_blocks(X)))
         return np.exp(joint - logsumexp(joint, axis=0)).T
 
     def score_samples(self, X: Any) -> Array:
         """Return the log density at each row, in the units of the rows."""
-        return np.asarray(logsumexp(self._log_joint(X), axis=0))
+        return np.asarray(logsumexp(self._log_joint(self._standard_blocks(X)), axis=0))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the rows of `X`."""
@@ -286,12 +289,22 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             "tied": (covariances[0], upper[0]),
         }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
 
-    def _log_joint(self, X: Any) -> Array:
-        """Return log(weight_k density_k) in the units of the rows, (K, rows)."""
+    def _log_joint(self, blocks: Iterable[Array]) -> Array:
+        """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""
         joints = []
         # Rows are not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-        for block in self._standard_blocks(X):
-            y = self._components.whiten(block)[:, 1:]
-            joints.append(self._components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
+        for block in blocks:
+            with np.errstate(over="ignore", invalid="ignore"):  # so far out that the density is 0
+                y = self._components.whiten(block)[:, 1:]
+                distances = np.einsum("kdr,kdr->kr", y, y)
+            joints.append(self._components.log_joint(np.where(np.isnan(distances), np.inf, distances)))
         constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
         return np.concatenate(joints, axis=1) + constant
+
+
+def _pulled_in(block: Array) -> Array:
+    """Return rows so far out that their densities are all 0 at a distance where they are not, in the same direction.
+
+    That far out, the direction alone decides which component a row belongs to.
+    """
+    return block * np.minimum(1.0, _FAR / np.maximum(np.abs(block).max(axis=1, keepdims=True), _FAR))
