@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tacit.latent import composition as compositions
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
+from tacit.latent.model_choice import CHOICE, ChosenScaleFree, checked_grid, listed
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
@@ -34,8 +36,10 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     Parameters
     ----------
-    n_components : int, default 1
-        How many components. At a small epsilon fewer may be told apart; the rest are copies then.
+    n_components : int, "auto" or sequence of int, default 1
+        How many components. At a small epsilon fewer may be told apart; the rest are copies then. With several numbers
+        such as ``range(1, 6)``, or "auto" for those from 1 to 10, one of them is chosen privately, as part of the
+        budget.
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
         As in scikit-learn. The simpler ones have fewer numbers to release, so less noise. "spherical" is so relative to
         the bounds: where columns have different ranges, their variances differ in proportion.
@@ -85,6 +89,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         columns have different ranges.
     precisions_cholesky_ : array
         As in scikit-learn.
+    n_components_ : int
+        How many components there are: as many as asked for, or as were chosen.
     n_iter_ : int
         How many releases were made.
     privacy_ : Certificate
@@ -120,7 +126,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int | str | Sequence[int] = 1,
         *,
         covariance_type: str = "full",
         method: str = "scale_free",
@@ -165,13 +171,13 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         """
         budget = checked_mixture_budget(self)
         domain, rows = self._open(X)
-        n_rows = self._check_rows(rows, self.n_components, "n_components")
+        n_rows = self._check_rows(rows, checked_grid(self.n_components)[0], "n_components")
         model = self._model(domain, n_rows)
-        purpose = f"{type(self).__name__}({self.n_components}, method={self.method!r})"
+        purpose = f"{type(self).__name__}({listed(checked_grid(self.n_components))}, method={self.method!r})"
         curator = self._curator(rows, domain, model.steps(), budget, purpose)
         domain = self._enter(curator, domain)
         model.means = self._starting_means(domain)
-        with progress(self.verbose, f"Fitting {self.n_components} component(s)") as watch:
+        with progress(self.verbose, f"Fitting {listed(checked_grid(self.n_components))} component(s)") as watch:
             mixture = model.finish(run(model, curator, watch))
         self._publish(mixture)
         self.n_iter_ = len(model.rounds)
@@ -215,7 +221,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
         rng = np.random.default_rng(random_state)
-        labels = np.sort(rng.choice(self.n_components, size=n_samples, p=self.weights_))
+        labels = np.sort(rng.choice(self.n_components_, size=n_samples, p=self.weights_))
         factors = np.linalg.cholesky(self._mixture.covariances)
         z = self._mixture.means[labels] + np.einsum(
             "nij,nj->ni", factors[labels], rng.normal(size=(n_samples, self._domain.columns))
@@ -225,9 +231,11 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | Joint | PerParameter:
         columns, means = domain.columns, self._starting_means(domain)
+        grid = checked_grid(self.n_components)
         if self.method == "scale_free":
-            return ScaleFree(
-                self.n_components,
+            model = ScaleFree if len(grid) == 1 else partial(ChosenScaleFree, grid=grid)
+            return model(
+                grid[-1],
                 columns,
                 self.covariance_type,
                 self.neighbors,
@@ -266,7 +274,11 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         return super()._plan(steps, budget)
 
     def _notes(self) -> list[str]:
-        notes = [f"Gaussian mixture of {self.n_components} component(s), method {self.method}."]
+        notes = [f"Gaussian mixture of {self.n_components_} component(s), method {self.method}."]
+        if (grid := checked_grid(self.n_components))[1:]:
+            notes.append(
+                f"The number of components was chosen privately from {listed(grid)}; the release {CHOICE!r} paid for it."
+            )
         if self.method == "per_parameter":
             exact = ", shared out anew and exactly" if isinstance(self.bounds, str) else ", as published"
             notes.append(f"Noise {self.noise} by {self.composition} composition{exact}.")
@@ -277,6 +289,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         scale = self._domain.scale
         self._mixture = mixture
         self._components = mixture.components()
+        self.n_components_ = mixture.count
         self.weights_ = mixture.weights
         self.means_ = self._domain.restore(mixture.means)
         covariances = mixture.covariances * np.outer(scale, scale)

@@ -8,7 +8,8 @@ The format, ``tacit.model/1``
       "format": "tacit.model/1",
       "estimator": "GaussianMixture",
       "about": "...",                       the next two lines, for whoever opens the file
-      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
+      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity;
+                                            n_components is a number, "auto" or a list of numbers to choose from
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
@@ -25,6 +26,7 @@ is not signed: whoever can write it can also change the certificate in it.
 from __future__ import annotations
 
 import json
+import numbers
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -36,6 +38,7 @@ from tacit.files import written_whole
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
+from tacit.latent.model_choice import checked_grid
 from tacit.latent.prior import MixturePrior
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
@@ -124,6 +127,8 @@ def _parameters(model: GaussianMixture) -> dict[str, Any]:
     else:
         values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
     values["init"] = init if isinstance(init, str) else np.asarray(init, dtype=np.float64).tolist()
+    if not isinstance(values["n_components"], str | numbers.Integral):
+        values["n_components"] = [int(k) for k in values["n_components"]]
     values["prior"] = None if prior is None else asdict(prior)
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
@@ -165,7 +170,8 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
     mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
-    _check_shapes(domain, mixture, model.n_components)
+    grid = checked_grid(model.n_components)
+    _check_shapes(domain, mixture, grid[0] if len(grid) == 1 else mixture.count)
     model._domain = domain
     model._publish(mixture)
     model.n_features_in_ = domain.columns
