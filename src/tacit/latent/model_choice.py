@@ -160,6 +160,11 @@ class ChosenScaleFree(ScaleFree):
         return replace(state, mixture=Mixture(weights, mixture.means[:kept], mixture.covariances[:kept]), doubts=None)
 
 
+def settled(model: Any, count: int) -> Any:
+    """Return the same model with the choice made: a number of components, and no release to choose it."""
+    return replace(model, grid=(count,)) if isinstance(model, ChosenScaleFree) else model
+
+
 def smallest_not_beaten(scores: Array, noise: float) -> int:
     """Return the first place whose score is not clearly below the best one.
 

@@ -14,6 +14,7 @@ The format, ``tacit.model/1``
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
       "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
+      "rows": 20000 or null,                how many rows there were: the public number, or a noisy one
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
@@ -93,6 +94,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
         "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")},
+        "rows": model._rows_known,
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
@@ -178,6 +180,7 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     if names is not None and schema is None:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.n_iter_ = int(values["releases"])
+    model._rows_known = None if values.get("rows") is None else int(values["rows"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model
 
