@@ -25,11 +25,11 @@ def component_table(model: GaussianMixture) -> None:
     cells += [describe(means, deviations) for describe, means, deviations in columns]
     wide = 2 + max(len(cell) for row in cells for cell in row)
     room = (screen.width() - 4 - max(map(len, names))) // wide
-    shown = min(max(1, room), model.n_components)
+    shown = min(max(1, room), model.n_components_)
     head = ["component", *(str(k + 1) for k in range(shown))]
     screen.table(head, [[name, *row[:shown]] for name, row in zip(["weight", *names], cells)])
-    if shown < model.n_components:
-        screen.say(f"  Not shown, for want of room: {model.n_components - shown} of less weight.")
+    if shown < model.n_components_:
+        screen.say(f"  Not shown, for want of room: {model.n_components_ - shown} of less weight.")
 
 
 def standard_deviations(model: GaussianMixture) -> Array:

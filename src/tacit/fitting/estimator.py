@@ -17,6 +17,8 @@ from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
+_LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity
+
 
 class PrivateEstimator(BaseEstimator):
     """What private estimators share. Subclasses take, by keyword, at least
@@ -113,7 +115,9 @@ class PrivateEstimator(BaseEstimator):
                 raise ValueError(f"X has {block.shape[1]} column(s), and the model was fitted to {domain.columns}.")
             if not np.isfinite(block).all():
                 raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
-            yield block if domain.schema else (block - domain.centre) / domain.scale
+            with np.errstate(over="ignore"):
+                standard = block if domain.schema else (block - domain.centre) / domain.scale
+            yield np.clip(standard, -_LARGEST, _LARGEST)
 
     def _rows(self, X: Any) -> Source:
         """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""

@@ -3,5 +3,6 @@
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.model_file import load_model, save_model
 from tacit.latent.prior import MixturePrior
+from tacit.latent.uncertainty import MixtureIntervals
 
-__all__ = ["GaussianMixture", "MixturePrior", "load_model", "save_model"]
+__all__ = ["GaussianMixture", "MixtureIntervals", "MixturePrior", "load_model", "save_model"]

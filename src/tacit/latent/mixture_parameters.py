@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.fitting import check_choices, checked_budget
 from tacit.latent.composition import COMPOSITIONS
+from tacit.latent.model_choice import checked_grid
 from tacit.latent.prior import MixturePrior
 from tacit.privacy import Budget
 
@@ -16,8 +17,7 @@ _COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 def checked_mixture_budget(model: Any) -> Budget:
     """Refuse, in a sentence, parameters of a GaussianMixture that make no sense; return the budget they state."""
-    if not isinstance(model.n_components, numbers.Integral) or model.n_components < 1:
-        raise ValueError(f"n_components must be a whole number, at least 1, and it is {model.n_components!r}.")
+    grid = checked_grid(model.n_components)
     check_choices(
         model, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
     )
@@ -25,6 +25,11 @@ def checked_mixture_budget(model: Any) -> Budget:
         raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {model.n_iter!r}.')
     if isinstance(model.init, str) and model.init not in ("private", "public"):
         raise ValueError(f'init must be "private", "public" or an array of means, and it is {model.init!r}.')
+    if len(grid) > 1 and (model.method != "scale_free" or not isinstance(model.init, str) or model.init != "private"):
+        raise ValueError(
+            f'The number of components is chosen (n_components={model.n_components!r}) by method="scale_free" with '
+            'init="private" alone, as it grows its own candidates; pass one number.'
+        )
     if model.prior is not None and not isinstance(model.prior, MixturePrior):
         raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {model.prior!r}.")
     budget = checked_budget(model)

@@ -8,11 +8,13 @@ The format, ``tacit.model/1``
       "format": "tacit.model/1",
       "estimator": "GaussianMixture",
       "about": "...",                       the next two lines, for whoever opens the file
-      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
+      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity;
+                                            n_components is a number, "auto" or a list of numbers to choose from
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
       "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
+      "rows": 20000 or null,                how many rows there were: the public number, or a noisy one
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
@@ -25,6 +27,7 @@ is not signed: whoever can write it can also change the certificate in it.
 from __future__ import annotations
 
 import json
+import numbers
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -36,6 +39,7 @@ from tacit.files import written_whole
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
+from tacit.latent.model_choice import checked_grid
 from tacit.latent.prior import MixturePrior
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
@@ -90,6 +94,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
         "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")},
+        "rows": model._rows_known,
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
@@ -124,6 +129,8 @@ def _parameters(model: GaussianMixture) -> dict[str, Any]:
     else:
         values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
     values["init"] = init if isinstance(init, str) else np.asarray(init, dtype=np.float64).tolist()
+    if not isinstance(values["n_components"], str | numbers.Integral):
+        values["n_components"] = [int(k) for k in values["n_components"]]
     values["prior"] = None if prior is None else asdict(prior)
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
@@ -165,13 +172,15 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
     mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
-    _check_shapes(domain, mixture, model.n_components)
+    grid = checked_grid(model.n_components)
+    _check_shapes(domain, mixture, grid[0] if len(grid) == 1 else mixture.count)
     model._domain = domain
     model._publish(mixture)
     model.n_features_in_ = domain.columns
     if names is not None and schema is None:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.n_iter_ = int(values["releases"])
+    model._rows_known = None if values.get("rows") is None else int(values["rows"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model
 

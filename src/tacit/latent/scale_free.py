@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
@@ -43,11 +44,11 @@ from tacit.statistics import (
 )
 from tacit.statistics.components import Array
 
-_GROWING, _REFINING, _TAILS = "growing moments", "refining moments", "tails"
+_GROWING, REFINING, _TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
 # Shares of the budget, in squared signal-to-noise, that rounds get.
-_SHARES = {_GROWING: 1.0, _REFINING: 3.0, _TAILS: 2.0}
+SHARES = {_GROWING: 1.0, REFINING: 3.0, _TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
@@ -108,7 +109,7 @@ class ScaleFree:
                 "starting means as init."
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
-        self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining + [_TAILS]
+        self.rounds = [_GROWING] * len(growing) + [REFINING] * refining + [_TAILS]
 
     def _growing_sizes(self) -> list[int]:
         most = 2 * self.n_components if self.n_components > 1 else 1
@@ -121,7 +122,7 @@ class ScaleFree:
     def steps(self) -> list[Step]:
         """Return the plan's steps: growing rounds get more noise than refining ones."""
         steps: list[Step] = []
-        for name, share in _SHARES.items():
+        for name, share in SHARES.items():
             if count := self.rounds.count(name):
                 largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
                 steps.append(Gaussian(name, 1.0 / math.sqrt(share), count, self._numbers(largest, name)))
@@ -155,7 +156,9 @@ class ScaleFree:
         kind = self._kind(self.rounds[index])
         count, mean = block_weights(self.columns, kind, self.neighbors)
         unit = noise(ComponentMoments(state.mixture.components(), 1.0, count, mean, 1.0, kind))
-        size = min(self.sizes[index], self._affordable(state, unit)) if self.means is None else self.n_components
+        size = (
+            min(self._target(state, index), self._affordable(state, unit)) if self.means is None else self.n_components
+        )
         mixture = state.mixture
         mixture = mixture.split(size) if mixture.count < size else mixture.merge(size)
         doubts = (
@@ -164,6 +167,9 @@ class ScaleFree:
         mixture = constrained(mixture, kind)
         radius = clipping_radius(self.columns, kind, None if state.rows is None else unit / (state.rows / size))
         return Fit(mixture, state.rows, doubts), ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+
+    def _target(self, state: Fit, index: int) -> int:
+        return self.sizes[index]
 
     def _affordable(self, state: Fit, unit: float) -> int:
         if state.rows is None:
@@ -309,14 +315,22 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
     [0.22, 0.45]
     """
     count, mean = np.meshgrid(np.geomspace(0.02, 4.0, 81), np.geomspace(0.02, 4.0, 81), indexing="ij")
-    loss = (
+    loss = nats_to_noise(columns, kind, count, mean)
+    sensitivity = np.vectorize(lambda c, m: moment_sensitivity(c, m, 1.0, neighbors))(count, mean)
+    best = np.unravel_index(np.argmin(loss * sensitivity**2), loss.shape)
+    return float(count[best]), float(mean[best])
+
+
+def nats_to_noise(columns: int, kind: CovarianceType, count: Any, mean: Any) -> Any:
+    """Return the nats lost per row to unit noise, relative to the rows, on all numbers released of a component.
+
+    `count` and `mean` are their weights in the release; see ``block_weights``.
+    """
+    return (
         _second_moment_loss(columns, kind) * columns**2
         + columns / 2 * columns / mean**2
         + (0.5 + columns / 4) / count**2
     )
-    sensitivity = np.vectorize(lambda c, m: moment_sensitivity(c, m, 1.0, neighbors))(count, mean)
-    best = np.unravel_index(np.argmin(loss * sensitivity**2), loss.shape)
-    return float(count[best]), float(mean[best])
 
 
 def _second_moment_loss(columns: int, kind: CovarianceType) -> float:

@@ -3,7 +3,8 @@
 Formal guarantees
 -----------------
 1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice.
-2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise.
+2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
+   threads ask at the same time.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
@@ -26,6 +27,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -149,6 +151,7 @@ class Curator:
         self._generator = generator(random_state)
         self._purpose = purpose
         self._charged = False
+        self._lock = Lock()  # of the noise, what is left of the plan, whether it was charged, and what was done
         self._left = Counter({step.name: step.count for step in plan.steps})
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
@@ -175,7 +178,8 @@ class Curator:
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
             raise PlanError(f"The statistic of step {name!r} has {total.size} numbers where it says {statistic.size}.")
-        noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
+        with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
+            noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
         self._record(step, sensitivity, noise_scale, lattice)
         return lattice.to_float(total + noise)
 
@@ -208,11 +212,8 @@ class Curator:
 
     def _take(self, name: str, statistic: Statistic) -> Step:
         step = self._steps.get(name)
-        if step is None or self._left[name] == 0:
-            raise PlanError(
-                f"The plan has no further release named {name!r}; it has {dict(self._left)} left. What is to be "
-                "released must be in the plan before the first row is read."
-            )
+        if step is None:
+            raise self._unplanned(name)
         if not isinstance(step, Gaussian | Laplace):
             raise PlanError(f"Step {name!r} is a {step.kind} step, and release makes Gaussian and Laplace steps alone.")
         if statistic.size > step.size:
@@ -220,13 +221,23 @@ class Curator:
                 f"Step {name!r} is planned for {step.size} numbers, and the statistic has {statistic.size}; plan for "
                 "as many as are released."
             )
-        self._left[name] -= 1
+        with self._lock:  # two threads must not both see the last one left
+            if self._left[name] == 0:
+                raise self._unplanned(name)
+            self._left[name] -= 1
         return step
 
+    def _unplanned(self, name: str) -> PlanError:
+        return PlanError(
+            f"The plan has no further release named {name!r}; it has {dict(self._left)} left. What is to be released "
+            "must be in the plan before the first row is read."
+        )
+
     def _charge(self) -> None:
-        if not self._charged and self._ledger is not None:
-            self._ledger.charge(self.plan, self._purpose)
-        self._charged = True
+        with self._lock:  # whoever comes second waits until the charge is durable, and makes none
+            if not self._charged and self._ledger is not None:
+                self._ledger.charge(self.plan, self._purpose)
+            self._charged = True
 
     def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
         """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
@@ -249,16 +260,17 @@ class Curator:
         return sensitivity, lattice
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice) -> None:
-        done = self._records.get(step.name)
-        self._records[step.name] = ReleaseRecord(
-            name=step.name,
-            mechanism="discrete Laplace" if isinstance(step, Laplace) else "discrete Gaussian",
-            size=step.size,
-            count=1 if done is None else done.count + 1,
-            sensitivity=sensitivity,
-            noise_scale=noise_scale,
-            lattice_step=lattice.step,
-        )
+        with self._lock:
+            done = self._records.get(step.name)
+            self._records[step.name] = ReleaseRecord(
+                name=step.name,
+                mechanism="discrete Laplace" if isinstance(step, Laplace) else "discrete Gaussian",
+                size=step.size,
+                count=1 if done is None else done.count + 1,
+                sensitivity=sensitivity,
+                noise_scale=noise_scale,
+                lattice_step=lattice.step,
+            )
 
 
 def _quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:

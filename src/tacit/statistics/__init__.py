@@ -8,6 +8,7 @@ from tacit.statistics.component_moments import (
 )
 from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components
+from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ComponentSquares",
     "Components",
     "CovarianceType",
+    "LikelihoodGains",
     "Magnitudes",
     "moment_sensitivity",
     "numbers_in_second_moment",

@@ -86,11 +86,7 @@ class Components:
         if short := -len(block) % ROWS_AT_ONCE:
             lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
             return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
-        with np.errstate(over="ignore", invalid="ignore"):
-            lifted = self.whiten(block)
-            y = lifted[:, 1:]
-            distances = np.einsum("kdr,kdr->kr", y, y)
-            lost = ~np.isfinite(distances.sum(axis=0))
+        lifted, distances, lost = self._distances(block)
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
@@ -101,3 +97,28 @@ class Components:
         if lost.any():
             shares[:, lost] = 0.0
         return lifted, distances, shares
+
+    def log_density(self, block: Array) -> Array:
+        """Return the log density of the mixture at each row, without d/2 log(2 pi), as (rows,).
+
+        NaN for rows that belong to no component; see ``e_step``, also for why blocks are filled up.
+        """
+        if short := -len(block) % ROWS_AT_ONCE:
+            return self.log_density(np.concatenate([block, np.zeros((short, self.columns))]))[:-short]
+        _, distances, lost = self._distances(block)
+        distances[:, lost] = 0.0
+        joint = self.log_joint(distances)
+        top = joint.max(axis=0)
+        joint -= top
+        np.exp(joint, out=joint)
+        density: Array = np.where(lost, np.nan, top + np.log(joint.sum(axis=0)))
+        return density
+
+    def _distances(self, block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Return whitened rows, squared distances from the components, and which rows are too far for either."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            lifted = self.whiten(block)
+            y = lifted[:, 1:]
+            distances = np.einsum("kdr,kdr->kr", y, y)
+            lost = ~np.isfinite(distances.sum(axis=0))
+        return lifted, distances, lost

@@ -3,6 +3,7 @@
 import math
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -158,6 +159,21 @@ def test_rows_far_outside_the_bounds_have_the_density_the_model_gives_them():
     expected = multivariate_normal(fitted.means_[0], fitted.covariances_[0]).logpdf(far)
     assert fitted.score_samples(far) == pytest.approx(expected)
     assert fitted.predict_proba(far).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("size", [1e20, 1e150, 1e200, 1.7e308])
+def test_rows_far_beyond_all_components_belong_to_one_nevertheless(size):
+    """Their densities are 0 as floats are, and then the direction decides: the longest component in it has them."""
+    rng = np.random.default_rng(0)
+    clusters = [rng.normal([-5, 0], [3.0, 0.3], (3000, 2)), rng.normal([5, 0], [0.3, 3.0], (3000, 2))]
+    fitted = model(bounds=(-1e-3, 1e-3)).fit(np.concatenate(clusters) * 1e-4)
+    flat = int(np.argmin(fitted.means_[:, 0]))
+    far = np.array([[size, size / 1e6], [-size / 1e7, -size]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fitted.predict(far).tolist() == [flat, 1 - flat]
+        assert fitted.predict_proba(far) == pytest.approx(np.eye(2)[[flat, 1 - flat]])
+        assert (fitted.score_samples(far) < -1e20).all()
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])

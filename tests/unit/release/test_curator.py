@@ -1,6 +1,9 @@
 """The curator: nothing unplanned or unpaid leaves it, and what leaves it has the planned noise."""
 
 import math
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -104,6 +107,32 @@ def test_a_step_is_released_as_often_as_planned_and_no_more(account):
         curator.release("sum", BoundedSum(2))
     assert rows.reads == 2
     assert len(account.history()) == 1
+
+
+def test_threads_that_ask_at_the_same_time_get_no_more_than_planned(account):
+    """Taking a step is looking and counting down: slowed down here, so that all threads look before any counts."""
+
+    class SlowCounter(Counter):
+        def __getitem__(self, name):
+            left = super().__getitem__(name)
+            time.sleep(0.02)
+            return left
+
+    def release():
+        try:
+            return curator.release("sum", BoundedSum(2))
+        except PlanError:
+            return None
+
+    rows = WatchedRows(ROWS)
+    curator = Curator(rows, plan(count=2), ledger=account)
+    curator._left = SlowCounter(curator._left)
+    with ThreadPoolExecutor(8) as pool:
+        released = [answer for answer in pool.map(lambda _: release(), range(8)) if answer is not None]
+    assert len(released) == rows.reads == 2
+    assert not np.array_equal(*released)
+    assert len(account.history()) == 1
+    assert curator.certificate(Budget(1.0, 1e-6)).releases[0].count == 2
 
 
 def test_steps_that_are_no_noisy_sums_are_refused():

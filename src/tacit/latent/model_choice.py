@@ -1,0 +1,182 @@
+"""How many components: chosen from a grid privately, by one release.
+
+The scale-free mixture grows to twice as many components as the grid's largest number, and merging them down costs
+nothing: so there is a candidate for every number. One release, of :class:`tacit.statistics.LikelihoodGains`, tells how
+much log-likelihood each candidate gains over the next smaller one. What is chosen, as arithmetic on private values, is
+the smallest number whose score is not clearly beaten. The score is the gain less what the components will cost:
+
+- half the logarithm of the number of rows for each parameter, as in the Bayesian information criterion;
+- the likelihood that noise will take from them in the refining rounds, which is known beforehand.
+
+*Clearly* means by more than the noise of the scores themselves.
+
+Candidates are rough: one piece of the grown mixture may lie across two clusters, and candidates up to one too large
+have to keep it. When the others are refined it is left with next to no rows. So components whose counts are within the
+noise of zero are dropped between refining rounds, which costs nothing either.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tacit.latent.engine import Noise
+from tacit.latent.mixture import Mixture
+from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, block_weights, constrained, nats_to_noise
+from tacit.privacy import Gaussian, Step
+from tacit.statistics import ComponentMoments, LikelihoodGains, moment_sensitivity, numbers_in_second_moment
+from tacit.statistics.components import Array
+
+CHOICE = "model choice"
+AUTO = tuple(range(1, 11))
+_SHARE = 1.0  # of the budget, in squared signal-to-noise, beside those of growing and refining rounds
+_CLEAR = 1.0  # standard deviations of noise by which a larger number of components must be better
+_EMPTY = 2.0  # standard deviations of noise that a component's count must be above zero
+_FIRST_ROUNDS = 2  # of refining: only after them has a component that nobody needs lost its rows
+
+
+def checked_grid(n_components: Any) -> tuple[int, ...]:
+    """Return the numbers of components to choose from, in rising order: a single one where nothing is to be chosen.
+
+    Examples
+    --------
+    >>> checked_grid(3), checked_grid(range(2, 5)), checked_grid("auto") == tuple(range(1, 11))
+    ((3,), (2, 3, 4), True)
+    """
+    grid = AUTO if isinstance(n_components, str) and n_components == "auto" else n_components
+    grid = grid if isinstance(grid, Iterable) and not isinstance(grid, str) else [grid]
+    numbers_in_grid = list(grid)
+    if not numbers_in_grid or not all(isinstance(k, numbers.Integral) and k >= 1 for k in numbers_in_grid):
+        raise ValueError(
+            'n_components must be a whole number, at least 1, or "auto" or several such numbers to choose from, and it '
+            f"is {n_components!r}."
+        )
+    return tuple(sorted({int(k) for k in numbers_in_grid}))
+
+
+def listed(grid: Sequence[int]) -> str:
+    """Return a grid in words.
+
+    Examples
+    --------
+    >>> listed((3,)), listed((1, 2, 3)), listed((1, 3, 5))
+    ('3', '1 to 3', '1, 3, 5')
+    """
+    straight = len(grid) > 2 and grid[-1] - grid[0] == len(grid) - 1
+    return f"{grid[0]} to {grid[-1]}" if straight else ", ".join(map(str, grid))
+
+
+@dataclass
+class ChosenScaleFree(ScaleFree):
+    """Scale-free EM that also chooses the number of components; ``n_components`` is the largest it may choose.
+
+    Parameters
+    ----------
+    grid : sequence of int
+        The numbers to choose from, in rising order. With a single one, the fit is the same but for the choice.
+    """
+
+    grid: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        place = self.rounds.index(REFINING)
+        if self.n_iter != "auto":
+            if self.rounds.count(REFINING) < 2:
+                raise ValueError(
+                    f"n_iter is {self.n_iter}, and choosing the number of components takes a release of its own; pass "
+                    f'n_iter={int(self.n_iter) + 1} or more, or "auto".'
+                )
+            del self.rounds[place], self.sizes[place]
+        if len(self.grid) > 1:
+            self.rounds.insert(place, CHOICE)
+            self.sizes.insert(place, self.n_components)
+        self._choice = place
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps, with that of the choice behind the growing rounds."""
+        growing, *others = super().steps()
+        return [growing, Gaussian(CHOICE, 1 / math.sqrt(_SHARE), 1, len(self.grid) - 1), *others]
+
+    def statistic(self, state: Fit, index: int, noise: Noise) -> Any:
+        """Ask what each candidate gains; in the other rounds, do as always, less components that are empty."""
+        if self.rounds[index] == CHOICE:
+            return state, LikelihoodGains(tuple(candidate.components() for candidate in self._candidates(state)))
+        refined = self.rounds[:index].count(REFINING)
+        if self.rounds[index] == REFINING and refined >= _FIRST_ROUNDS:
+            state = self._without_empty(state, noise)
+        return super().statistic(state, index, noise)
+
+    def update(self, state: Fit, index: int, statistic: Any, released: Array, noise: float) -> Fit:
+        """Choose a candidate; in the other rounds, do as always."""
+        if self.rounds[index] != CHOICE:
+            return super().update(state, index, statistic, released, noise)
+        gained = np.concatenate([[0.0], np.cumsum(statistic.parts(released))])
+        sensitivity = statistic.sensitivity(self.neighbors)
+        scores = gained - self._costs(state, noise / sensitivity)
+        scores[np.array(self.grid) > state.mixture.count] = -math.inf  # the noise supports no more than have grown
+        chosen = smallest_not_beaten(scores, float(statistic.parts(np.array(noise))))
+        return replace(state, mixture=self._candidates(state)[chosen], doubts=None)
+
+    def finish(self, state: Fit) -> Mixture:
+        """Return the final mixture, with as many components as were chosen, heaviest first."""
+        return state.mixture.repeated(self.grid[0]).by_weight()
+
+    def _target(self, state: Fit, index: int) -> int:
+        if index < self._choice:
+            return super()._target(state, index)
+        return min(self.grid[-1], state.mixture.count)
+
+    def _candidates(self, state: Fit) -> list[Mixture]:
+        return [constrained(state.mixture.merge(count), self.covariance_type) for count in self.grid]
+
+    def _costs(self, state: Fit, multiplier: float) -> Array:
+        """Return what each candidate's parameters cost, in nats; `multiplier` is the noise of the choice."""
+        rows, columns, kind = max(state.rows or 1.0, 2.0), self.columns, self.covariance_type
+        counts = np.array(self.grid)
+        shapes = (1 if kind == "tied" else counts) * numbers_in_second_moment(kind, columns)
+        parameters = counts - 1 + counts * columns + shapes
+        count, mean = block_weights(columns, kind, self.neighbors)
+        noise = multiplier * math.sqrt(_SHARE / SHARES[REFINING]) * moment_sensitivity(count, mean, 1.0, self.neighbors)
+        # A component of n rows loses n times so many nats per row to noise / n; the rounds together, less.
+        to_noise = nats_to_noise(columns, kind, count, mean) * noise**2 / self.rounds.count(REFINING)
+        return 0.5 * math.log(rows) * parameters + counts * to_noise / (rows / counts)
+
+    def _without_empty(self, state: Fit, noise: Noise) -> Fit:
+        """Return the fit without components whose counts noise alone may have made."""
+        mixture, kind = state.mixture.by_weight(), self.covariance_type
+        count, mean = block_weights(self.columns, kind, self.neighbors)
+        unsure = noise(ComponentMoments(mixture.components(), 1.0, count, mean, 1.0, kind)) / count
+        filled = np.sum(mixture.weights * (state.rows or 0.0) > _EMPTY * unsure)
+        kept = min([count for count in self.grid if count >= filled] or [mixture.count])
+        if kept >= mixture.count:
+            return state
+        weights = mixture.weights[:kept] / mixture.weights[:kept].sum()
+        return replace(state, mixture=Mixture(weights, mixture.means[:kept], mixture.covariances[:kept]), doubts=None)
+
+
+def settled(model: Any, count: int) -> Any:
+    """Return the same model with the choice made: a number of components, and no release to choose it."""
+    return replace(model, grid=(count,)) if isinstance(model, ChosenScaleFree) else model
+
+
+def smallest_not_beaten(scores: Array, noise: float) -> int:
+    """Return the first place whose score is not clearly below the best one.
+
+    Scores differ from their neighbours by independent noise of standard deviation `noise`.
+
+    Examples
+    --------
+    >>> smallest_not_beaten(np.array([0.0, 50.0, 58.0, 10.0]), noise=10.0)
+    1
+    >>> smallest_not_beaten(np.array([0.0, 50.0, 58.0, 10.0]), noise=5.0)
+    2
+    """
+    best = int(np.argmax(scores))
+    apart = best - np.arange(best + 1)
+    return int(np.argmax(scores[best] - scores[: best + 1] <= _CLEAR * noise * np.sqrt(apart)))
