@@ -1,0 +1,25 @@
+"""Synthetic rows by OpenDP's MST or AIM (Private-PGM), for benchmarks/synthetic.py.
+
+    python opendp_tables.py MST 0.0175 codes.parquet levels.json synthetic.parquet
+
+Runs with a Python that has ``opendp[mbi]``, which need not be the one that has tacit. Columns hold codes from 0 up;
+levels.json says how many there are of each. Neighbours differ in one row that is there or not.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import opendp.prelude as dp
+import polars as pl
+
+algorithm, rho, codes, levels, output = sys.argv[1:]
+dp.enable_features("contrib")
+keys = {name: list(range(count)) for name, count in json.loads(Path(levels).read_text()).items()}
+rows = pl.read_parquet(codes)
+context = dp.Context.compositor(
+    data=rows.lazy(), privacy_unit=dp.unit_of(contributions=1), privacy_loss=dp.loss_of(rho=float(rho))
+)
+query = context.query(rho=float(rho)).select(*keys)
+table = query.contingency_table(keys=keys, algorithm=getattr(dp.mbi, algorithm)()).release()
+table.synthesize(rows.height).write_parquet(output)
