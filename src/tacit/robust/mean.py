@@ -58,8 +58,10 @@ class RobustMean(PrivateEstimator):
         A public guess of where values are. The better it is, the smaller the moments about it.
     epsilon : float, default 1.0
     delta : float, default 1e-6
-        The privacy budget. Laplace or Gaussian noise is used, whichever is less; with Laplace noise, which is mostly
-        best for a single column, delta is not spent and the certificate says 0. It may be 0 for any number of columns.
+        The privacy budget; delta may be 0.
+    noise : {"auto", "laplace", "gaussian"}, default "auto"
+        The kind of noise; "auto" is the one of which there is less. Laplace noise is best for a few columns, spends no
+        delta, and the certificate says 0 then. Gaussian noise needs a positive delta.
     bounds : float, (low, high) or Schema, optional
         What is publicly known about rows, if anything: values beyond are brought inside. "clipped" without a moment
         bound clips to them.
@@ -118,6 +120,7 @@ class RobustMean(PrivateEstimator):
         centre: Any = 0.0,
         epsilon: float = 1.0,
         delta: float = 1e-6,
+        noise: str = "auto",
         bounds: Any = None,
         neighbors: str = "replace_one",
         missing: str = "error",
@@ -132,6 +135,7 @@ class RobustMean(PrivateEstimator):
         self.centre = centre
         self.epsilon = epsilon
         self.delta = delta
+        self.noise = noise
         self.bounds = bounds
         self.neighbors = neighbors
         self.missing = missing
@@ -211,8 +215,10 @@ class RobustMean(PrivateEstimator):
         return self.mean_ - margin, self.mean_ + margin
 
     def _checked_budget(self) -> Budget:
-        check_choices(self, method=_METHODS)
+        check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self)
+        if self.noise == "gaussian" and budget.delta == 0:
+            raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):
             raise ValueError(
                 'bounds must be numbers, a Schema or None, and it is "private"; method="adaptive" finds its own.'
@@ -264,7 +270,7 @@ class RobustMean(PrivateEstimator):
             shares = [("rows", RowCount(), _COUNTING), ("mean", mean, 1 - _COUNTING)]
         pure = Budget(budget.epsilon)
         laplace: list[Step] = [Laplace(name, 1 / share, 1, each.size) for name, each, share in shares]
-        if budget.delta == 0:
+        if budget.delta == 0 or self.noise == "laplace":
             return laplace, pure
         gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
 
@@ -273,9 +279,9 @@ class RobustMean(PrivateEstimator):
                 self.neighbors, norm
             )
 
-        if math.sqrt(2) * least(laplace, pure, "l1") <= least(gaussian, budget, "l2"):
-            return laplace, pure
-        return gaussian, budget
+        if self.noise == "gaussian" or math.sqrt(2) * least(laplace, pure, "l1") > least(gaussian, budget, "l2"):
+            return gaussian, budget
+        return laplace, pure
 
     def _found(self, curator: Curator, columns: int, noise: float) -> tuple[Array, Array]:
         """Release magnitudes and return where to clip each column."""
