@@ -29,6 +29,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _FIRST, _LAST = -14, 27  # powers of two that the table reaches over: below it is a cubic, beyond it is 1
 _FINENESS = 10  # log2 of the steps of the table in one power of two
 _STEP_BITS = 52 - _FINENESS
+_LARGEST = np.finfo(np.float64).max
 
 
 class Influence(Protocol):
@@ -164,7 +165,7 @@ class Shorten:
 
     def share(self, u: Array) -> Array:
         """Return the rows, shortened."""
-        rows = np.clip(np.where(np.isnan(u), 0.0, u), -1e300, 1e300)
+        rows = np.clip(np.where(np.isnan(u), 0.0, u), -_LARGEST, _LARGEST)
         rows = rows / np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)[:, None]
         squares = np.zeros(len(rows))
         for column in rows.T:  # in this order, whatever the block's layout
