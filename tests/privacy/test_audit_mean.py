@@ -18,6 +18,7 @@ SETTINGS = {
     "robust": {"method": "robust", "moment_bound": 0.1},
     "gaussian": {"method": "robust", "scale": 1.0, "noise": "gaussian"},
     "adaptive": {},
+    "about-0": {"centre": 0.0},
     "adaptive-gaussian": {"noise": "gaussian"},
     "bounds": {"bounds": (-1.0, 1.0), "method": "clipped"},
 }

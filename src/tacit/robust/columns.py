@@ -18,13 +18,13 @@ def centred(domain: Domain, centre: Array, block: Array) -> Array:
     return block - centre
 
 
-def box(domain: Domain, centre: Array) -> tuple[Array, Array]:
-    """Return the bounds of each column, from the centre."""
+def box(domain: Domain, centre: Array, anywhere: bool = False) -> tuple[Array, Array]:
+    """Return the bounds of each column, from the centre, which must lie within them unless it may be anywhere."""
     if domain.unbounded:
         return np.full(domain.columns, -np.inf), np.full(domain.columns, np.inf)
     reach = domain.scale * (math.sqrt(domain.columns) if domain.ball else 1.0)
     low, high = domain.centre - reach - centre, domain.centre + reach - centre
-    if not ((low <= 0) & (high >= 0)).all():
+    if not anywhere and not ((low <= 0) & (high >= 0)).all():
         raise ValueError("centre must lie within the bounds; it is a guess of where values are.")
     return low, high
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from typing import Any, Literal
 
@@ -27,7 +28,9 @@ from tacit.statistics import Clip, Influence, Magnitudes, RobustSum, RowCount, S
 from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
+_SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
 _COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
+_FEW = 300  # rows times epsilon, under which a range is hardly ever found
 _METHODS = ("adaptive", "clipped", "robust")
 _SCALES = ("auto", "minimax", "thesis", "improved")
 
@@ -41,8 +44,8 @@ class RobustMean(PrivateEstimator):
     Parameters
     ----------
     method : {"adaptive", "clipped", "robust"}, default "adaptive"
-        "adaptive" needs no public knowledge at all: a quarter of the budget finds a range [a, b] to clip to, which need
-        not be symmetric. "clipped" clips to ``centre`` +- a scale that follows from the moment bound, or to the bounds.
+        "adaptive" needs no public knowledge at all: part of the budget finds a range [a, b] to clip to, which need not
+        be symmetric. "clipped" clips to ``centre`` +- a scale that follows from the moment bound, or to the bounds.
         "robust" bounds by a smooth function instead (Catoni and Giulini, 2017), as the published estimators do; the
         error of its non-private part has Gaussian tails, but under privacy noise clipping is as good or better.
     moment_bound : float or (n_features,) array, optional
@@ -54,8 +57,10 @@ class RobustMean(PrivateEstimator):
         For "clipped" and "robust". "minimax" has the least worst-case error for the moment bound; "auto" is half of
         that, better on nearly all real distributions and never much worse. "thesis" and "improved" are the published
         scales, for "robust" alone. A number is taken as it is.
-    centre : float or (n_features,) array, default 0.0
-        A public guess of where values are. The better it is, the smaller the moments about it.
+    centre : float or (n_features,) array, optional
+        A public guess of where values are. The better it is, the smaller the moments about it. By default 0 for
+        "clipped" and "robust", and for "adaptive" found with a fifth of the budget, which pays off where values are far
+        from 0 compared with their spread, as years or body temperatures are. Pass 0 where they are not, as incomes.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget; delta may be 0.
@@ -117,7 +122,7 @@ class RobustMean(PrivateEstimator):
         moment_bound: Any = None,
         moment_order: float = 2,
         scale: Any = "auto",
-        centre: Any = 0.0,
+        centre: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         noise: str = "auto",
@@ -154,37 +159,43 @@ class RobustMean(PrivateEstimator):
         budget = self._checked_budget()
         domain, rows = self._open(X)
         columns = domain.columns
-        centre = per_column("centre", self.centre, columns)
+        centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
+        located = self.method == "adaptive" and self.centre is None
         influence, moment, fixed = self._checked_scale(columns)
-        inside = box(domain, centre)
+        low, high = box(domain, centre, anywhere=located)
         n_rows = self._check_rows(rows, 1, "the least number")
+        if self.method == "adaptive" and n_rows is not None and n_rows * budget.epsilon < _FEW:
+            warnings.warn(
+                f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
+                'State bounds or a moment_bound, with method="clipped".',
+                UserWarning,
+                stacklevel=2,
+            )
         counted = n_rows is None
         weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        statistic = _mean_of(influence, np.zeros(columns), np.ones(columns), weight)
-        noise = _noise(curator, "mean", statistic)
+        noise = _noise(curator, "mean", _sum_between(influence, -np.ones(columns), np.ones(columns), weight))
         curator.pass_rows_through(partial(centred, domain, centre))
         self._domain = domain
+        if located:
+            interval = within(*self._found(curator, columns, "search", "location"), low, high)
+            centre, _ = _released_mean(curator, "location", _sum_between(influence, *interval, weight), n_rows)
+            curator.pass_rows_through(lambda block: block - centre)
+            low, high = low - centre, high - centre
         if self.method == "adaptive":
-            low, high = self._found(curator, columns, noise)
-            low, high = within(low, high, *inside)
-            middle, scale = low / 2 + high / 2, high / 2 - low / 2
+            interval = within(*self._found(curator, columns, "magnitudes", "mean"), low, high)
         else:
             if fixed is None:
                 about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
                 fixed = self._ruled(influence, moment, noise, about)
-            middle, scale = np.zeros(columns), fixed
-            if self.method == "clipped":
-                low, high = within(-scale, scale, *inside)
-                middle, scale = low / 2 + high / 2, high / 2 - low / 2
-        statistic = _mean_of(influence, middle, scale, weight)
-        count, sums = statistic.parts(curator.release("mean", statistic))
-        count = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
-        self.centre_, self.scale_ = centre + middle, scale
-        self.mean_ = centre + middle + statistic.reach * np.clip(sums / count, -1.0, 1.0)
+            interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
+        statistic = _sum_between(influence, *interval, weight)
+        found, count = _released_mean(curator, "mean", statistic, n_rows)
+        self.mean_ = centre + found
+        self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
         self.noise_std_ = noise * statistic.reach / count
-        self._influence, self._n_rows, self._moment = influence, n_rows, moment
+        self._influence, self._n_rows, self._moment, self._origin = influence, n_rows, moment, centre
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
         return self
 
@@ -208,7 +219,7 @@ class RobustMean(PrivateEstimator):
                 '"clipped" or "robust", moment_bound=..., neighbors="replace_one" and missing="error".'
             )
         failure = 1 - confidence
-        scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self.centre) + self.scale_
+        scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self._origin) + self.scale_
         chance = deviation(self._influence, scale, self._moment, self.moment_order, self._n_rows, failure / 2)
         pure = isinstance(self.privacy_.plan.steps[-1], Laplace)
         margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
@@ -262,12 +273,16 @@ class RobustMean(PrivateEstimator):
         self, influence: Influence, columns: int, weight: float, *, needs_count: bool, budget: Budget
     ) -> tuple[list[Step], Budget]:
         """Return the steps of the plan with the kind of noise of which there is less, and the budget they keep."""
-        mean = _mean_of(influence, np.zeros(columns), np.ones(columns), weight)
-        shares: list[tuple[str, Statistic, float]] = [("mean", mean, 1.0)]
-        if self.method == "adaptive":
-            shares = [("magnitudes", Magnitudes(columns), _FINDING), ("mean", mean, 1 - _FINDING)]
+        mean = _sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        before: list[tuple[str, Statistic, float]] = []
+        if self.method == "adaptive" and self.centre is None:
+            search = ("search", Magnitudes(columns), _SEARCHING)
+            before = [search, ("location", mean, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
+        elif self.method == "adaptive":
+            before = [("magnitudes", Magnitudes(columns), _FINDING)]
         elif needs_count:
-            shares = [("rows", RowCount(), _COUNTING), ("mean", mean, 1 - _COUNTING)]
+            before = [("rows", RowCount(), _COUNTING)]
+        shares = [*before, ("mean", mean, 1 - sum(share for _, _, share in before))]
         pure = Budget(budget.epsilon)
         laplace: list[Step] = [Laplace(name, 1 / share, 1, each.size) for name, each, share in shares]
         if budget.delta == 0 or self.noise == "laplace":
@@ -283,15 +298,14 @@ class RobustMean(PrivateEstimator):
             return gaussian, budget
         return laplace, pure
 
-    def _found(self, curator: Curator, columns: int, noise: float) -> tuple[Array, Array]:
-        """Release magnitudes and return where to clip each column."""
+    def _found(self, curator: Curator, columns: int, name: str, then: str) -> tuple[Array, Array]:
+        """Release magnitudes and return where to clip each column for the mean that is released as `then`."""
         statistic = Magnitudes(columns)
-        around = _noise(curator, "magnitudes", statistic)
-        laplace = isinstance(curator.plan.steps[0], Laplace)
-        tail = partial(laplace_tail if laplace else gaussian_tail, around)
-        counts = statistic.parts(curator.release("magnitudes", statistic))
-        intervals = [clipping_interval(column, around, tail, noise) for column in counts]
-        low, high = np.array(intervals).T
+        around = _noise(curator, name, statistic)
+        tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
+        noise = _noise(curator, then, RobustSum(np.zeros(columns), np.ones(columns)))
+        counts = statistic.parts(curator.release(name, statistic))
+        low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
         return low, high
 
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
@@ -339,10 +353,17 @@ def _is_one_dimensional(x: Any) -> bool:
         return False
 
 
-def _mean_of(influence: Influence, centre: Array, scale: Array, weight: float) -> RobustSum:
-    """Return the statistic, with a count of rows that weighs `weight` times as much as they can."""
-    columns = len(centre)
-    return RobustSum(centre, scale, influence, count=weight * influence.row_norm(columns, "l2"))
+def _sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
+    """Return the statistic, with a count of rows that weighs `weight` times as much as their values can."""
+    count = weight * influence.row_norm(len(low), "l2")
+    return RobustSum(low / 2 + high / 2, high / 2 - low / 2, influence, count=count)
+
+
+def _released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int | None) -> tuple[Array, float]:
+    """Release sums and return the mean, brought inside of where it can be, and how many rows there were, about."""
+    count, sums = statistic.parts(curator.release(name, statistic))
+    rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
+    return statistic.centre + statistic.reach * np.clip(sums / rows, -1.0, 1.0), rows
 
 
 def _noise(curator: Curator, name: str, statistic: Statistic) -> float:

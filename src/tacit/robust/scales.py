@@ -30,7 +30,7 @@ def minimax_scale(influence: Influence, moment: Array, order: float, noise: floa
     array([70.71067812])
     """
     ratio = influence.bias(order) * moment * rows / (influence.bound * noise)
-    return ((order - 1) * ratio**2) ** (1 / (2 * order))
+    return ratio ** (1 / order) * (order - 1) ** (1 / (2 * order))
 
 
 def thesis_scale(moment: Array, rows: float) -> Array:
