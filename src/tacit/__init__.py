@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from tacit.latent import GaussianMixture, MixturePrior, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
+from tacit.robust import RobustMean, mean
 from tacit.tables import Schema
 
 __version__ = version("tacit")
@@ -19,8 +20,10 @@ __all__ = [
     "Ledger",
     "MixturePrior",
     "Plan",
+    "RobustMean",
     "Schema",
     "__version__",
     "load_model",
+    "mean",
     "save_model",
 ]

@@ -23,7 +23,17 @@ from tacit.release import Curator
 from tacit.release.curator import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
-from tacit.statistics import ComponentMoments, Components, ComponentSquares, Magnitudes
+from tacit.statistics import (
+    Clip,
+    ComponentMoments,
+    Components,
+    ComponentSquares,
+    Magnitudes,
+    RobustSum,
+    RowCount,
+    Shorten,
+    Smoothed,
+)
 
 KINDS = ("full", "tied", "diag", "spherical")
 RELATIONS = ("replace_one", "add_remove")
@@ -61,6 +71,10 @@ STATISTICS = [
     ComponentSquares(OVERLAPPING),
     ComponentSquares(ALONE),
     Magnitudes(COLUMNS),
+    RobustSum(np.array([0.3, -0.1]), np.array([2.0, 0.5]), Clip()),
+    RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
+    RobustSum(np.zeros(2), np.array([1.0, 3.0]), Shorten(), count=1.0),
+    RowCount(),
 ]
 
 
@@ -154,6 +168,8 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         *(ComponentMoments(FAR_APART, 1.5, covariance_type=kind) for kind in KINDS),
         ComponentSquares(FAR_APART),
         Magnitudes(COLUMNS),
+        RobustSum(np.zeros(2), np.ones(2), Clip(), count=0.5),
+        RowCount(),
     ],
     ids=label,
 )

@@ -26,10 +26,12 @@ class PrivateEstimator(BaseEstimator):
     ``epsilon, delta, bounds, neighbors, missing, ledger, random_state, verbose``
 
     and write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``, ``_check_rows``,
-    ``_curator``, ``_enter``, the model's own releases, ``_certify``.
+    ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without bounds say so in
+    ``_needs_bounds``.
     """
 
     _domain: Domain
+    _needs_bounds = True
 
     def _open(self, X: Any) -> tuple[Domain, Source]:
         """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
@@ -48,6 +50,8 @@ class PrivateEstimator(BaseEstimator):
         else:
             self.n_features_in_ = len(source.columns)
             self.feature_names_in_ = np.array(source.columns, dtype=object)
+        if self.bounds is None and not self._needs_bounds:
+            return Domain.everywhere(self.n_features_in_, source.columns), numeric(source)
         bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
         return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
 

@@ -9,15 +9,26 @@ from tacit.statistics.component_moments import (
 from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components
 from tacit.statistics.likelihood_gains import LikelihoodGains
+from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.magnitudes import Magnitudes
+from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
 
 __all__ = [
+    "Clip",
     "ComponentMoments",
     "ComponentSquares",
     "Components",
     "CovarianceType",
     "LikelihoodGains",
+    "Influence",
     "Magnitudes",
+    "RobustSum",
+    "RowCount",
+    "RowValues",
+    "Shorten",
+    "Smoothed",
     "moment_sensitivity",
     "numbers_in_second_moment",
+    "smoothed_bound",
+    "smoothed_influence",
 ]

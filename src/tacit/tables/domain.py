@@ -35,6 +35,8 @@ class Domain:
         Whether the bounds are a ball.
     schema : Schema, optional
         Where the bounds come from a schema, which also encodes categories.
+    unbounded : bool
+        Whether there are no bounds: standard coordinates are the rows' own.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Domain:
     ball: bool = False
     schema: Schema | None = None
     names: tuple[str, ...] | None = None
+    unbounded: bool = False
 
     @classmethod
     def from_bounds(cls, bounds: Any, columns: int, names: tuple[str, ...] | None = None) -> Domain:
@@ -93,6 +96,11 @@ class Domain:
                 centre[place], scale[place] = column.middle, column.half_range
         return cls(centre, scale, False, schema, schema.feature_names)
 
+    @classmethod
+    def everywhere(cls, columns: int, names: tuple[str, ...] | None = None) -> Domain:
+        """Return the domain of rows of which nothing is known."""
+        return cls(np.zeros(columns), np.ones(columns), False, None, names, unbounded=True)
+
     @property
     def columns(self) -> int:
         """How many columns rows have in standard coordinates."""
@@ -126,6 +134,8 @@ class Domain:
         """Return rows in standard coordinates, brought inside the bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
             z = (block - self.centre) / self.scale
+            if self.unbounded:
+                return z
             if not self.ball:
                 return np.clip(z, -1.0, 1.0, out=z)
             reach = math.sqrt(self.columns)
@@ -145,6 +155,8 @@ class Domain:
         return self.restore(z) if self.schema is None else self.schema.decode(z)
 
     def __str__(self) -> str:
+        if self.unbounded:
+            return "none"
         if self.schema is not None:
             return "a schema: " + _listed([f"{name} {_words(self.schema.columns[name])}" for name in self.schema.used])
         if self.ball:

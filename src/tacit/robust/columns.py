@@ -1,0 +1,50 @@
+"""Public knowledge about columns: numbers for each of them, and the bounds they are brought inside."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+
+def centred(domain: Domain, centre: Array, block: Array) -> Array:
+    """Return rows in their own units, brought inside the bounds, from the centre."""
+    if not domain.unbounded:
+        block = domain.restore(block if domain.schema is not None else domain.standardise(block))
+    return block - centre
+
+
+def box(domain: Domain, centre: Array, anywhere: bool = False) -> tuple[Array, Array]:
+    """Return the bounds of each column, from the centre, which must lie within them unless it may be anywhere."""
+    if domain.unbounded:
+        return np.full(domain.columns, -np.inf), np.full(domain.columns, np.inf)
+    reach = domain.scale * (math.sqrt(domain.columns) if domain.ball else 1.0)
+    low, high = domain.centre - reach - centre, domain.centre + reach - centre
+    if not anywhere and not ((low <= 0) & (high >= 0)).all():
+        raise ValueError("centre must lie within the bounds; it is a guess of where values are.")
+    return low, high
+
+
+def within(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, Array]:
+    """Return an interval brought inside the bounds, or the bounds where the two do not meet."""
+    inner, outer = np.maximum(low, least), np.minimum(high, most)
+    apart = inner >= outer
+    return np.where(apart, least, inner), np.where(apart, most, outer)
+
+
+def per_column(name: str, value: Any, columns: int, positive: bool = False) -> Array:
+    """Return a number, or one for each column, as an array."""
+    wanted = f"{name} must be a {'positive, ' if positive else ''}finite number, or one for each column"
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted}, and it is {value!r}.") from None
+    if array.ndim > 1 or array.size not in (1, columns):
+        raise ValueError(f"{wanted}, and its shape is {array.shape}, with {columns} column(s).")
+    if not np.isfinite(array).all() or (positive and not (array > 0).all()):
+        raise ValueError(f"{wanted}, and it is {value!r}.")
+    return np.broadcast_to(array.ravel(), (columns,)).copy()

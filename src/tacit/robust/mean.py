@@ -1,0 +1,372 @@
+"""The estimator: private means of columns, heavy-tailed ones too."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import PrivateEstimator, check_choices, checked_budget
+from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
+from tacit.release import Curator, Statistic, planned
+from tacit.robust.columns import box, centred, per_column, within
+from tacit.robust.interval import clipping_interval
+from tacit.robust.scales import (
+    FAILURE,
+    deviation,
+    gaussian_tail,
+    improved_scale,
+    laplace_tail,
+    minimax_scale,
+    thesis_scale,
+)
+from tacit.statistics import Clip, Influence, Magnitudes, RobustSum, RowCount, Smoothed
+from tacit.statistics.components import Array
+
+_FINDING = 0.25  # of the budget, for finding where to clip
+_SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
+_COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
+_FEW = 300  # rows times epsilon, under which a range is hardly ever found
+_METHODS = ("adaptive", "clipped", "robust")
+_SCALES = ("auto", "minimax", "thesis", "improved")
+
+
+class RobustMean(PrivateEstimator):
+    """Means of columns under differential privacy, however heavy their tails.
+
+    Each value is bounded before it is summed. A tight bound has a bias, a wide one needs much noise; the methods differ
+    in how the bound is chosen.
+
+    Parameters
+    ----------
+    method : {"adaptive", "clipped", "robust"}, default "adaptive"
+        "adaptive" needs no public knowledge at all: part of the budget finds a range [a, b] to clip to, which need not
+        be symmetric. "clipped" clips to ``centre`` +- a scale that follows from the moment bound, or to the bounds.
+        "robust" bounds by a smooth function instead (Catoni and Giulini, 2017), as the published estimators do; the
+        error of its non-private part has Gaussian tails, but under privacy noise clipping is as good or better.
+    moment_bound : float or (n_features,) array, optional
+        What E|x - centre|^k is known to be at most, for "clipped" and "robust". Privacy does not depend on its truth;
+        accuracy does.
+    moment_order : float, default 2
+        The order k of that moment, over 1. A bound on a higher moment allows a tighter scale; "robust" takes up to 3.
+    scale : {"auto", "minimax", "thesis", "improved"}, float or (n_features,) array, default "auto"
+        For "clipped" and "robust". "minimax" has the least worst-case error for the moment bound; "auto" is half of
+        that, better on nearly all real distributions and never much worse. "thesis" and "improved" are the published
+        scales, for "robust" alone. A number is taken as it is.
+    centre : float or (n_features,) array, optional
+        A public guess of where values are. The better it is, the smaller the moments about it. By default 0 for
+        "clipped" and "robust", and for "adaptive" found with a fifth of the budget, which pays off where values are far
+        from 0 compared with their spread, as years or body temperatures are. Pass 0 where they are not, as incomes.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget; delta may be 0.
+    noise : {"auto", "laplace", "gaussian"}, default "auto"
+        The kind of noise; "auto" is the one of which there is less. Laplace noise is best for a few columns, spends no
+        delta, and the certificate says 0 then. Gaussian noise needs a positive delta.
+    bounds : float, (low, high) or Schema, optional
+        What is publicly known about rows, if anything: values beyond are brought inside. "clipped" without a moment
+        bound clips to them.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
+    verbose : bool, default False
+        Does nothing here; there is one pass over the rows, or two.
+
+    Attributes
+    ----------
+    mean_ : (n_features,) array
+    centre_, scale_ : (n_features,) arrays
+        Where values were measured from, and the scale they were bounded at.
+    noise_std_ : (n_features,) array
+        Standard deviation of the noise in ``mean_``; where the number of rows is secret, an estimate of it.
+    privacy_ : Certificate
+        What was released, with how much noise, and what that guarantees.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where the rows' columns have names.
+
+    Notes
+    -----
+    Everything that a fit sets is private: it may be printed or published.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rows = np.random.default_rng(0).lognormal(size=(20_000, 1))
+    >>> model = tacit.RobustMean(epsilon=1.0, random_state=0).fit(rows)
+    >>> model.mean_.round(2), rows.mean().round(2)
+    (array([1.64]), np.float64(1.64))
+    >>> known = tacit.RobustMean(method="clipped", moment_bound=8.0, random_state=0).fit(rows)
+    >>> low, high = known.interval(0.95)
+    >>> bool((low < rows.mean()) & (rows.mean() < high))
+    True
+    """
+
+    _needs_bounds = False
+
+    def __init__(
+        self,
+        *,
+        method: str = "adaptive",
+        moment_bound: Any = None,
+        moment_order: float = 2,
+        scale: Any = "auto",
+        centre: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        noise: str = "auto",
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.moment_bound = moment_bound
+        self.moment_order = moment_order
+        self.scale = scale
+        self.centre = centre
+        self.epsilon = epsilon
+        self.delta = delta
+        self.noise = noise
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> RobustMean:
+        """Compute the means of the columns of `X`.
+
+        Parameters
+        ----------
+        X : array-like, data frame, dict of columns, path of a .csv or .parquet file, or Source
+        y : ignored
+        """
+        budget = self._checked_budget()
+        domain, rows = self._open(X)
+        columns = domain.columns
+        centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
+        located = self.method == "adaptive" and self.centre is None
+        influence, moment, fixed = self._checked_scale(columns)
+        low, high = box(domain, centre, anywhere=located)
+        n_rows = self._check_rows(rows, 1, "the least number")
+        if self.method == "adaptive" and n_rows is not None and n_rows * budget.epsilon < _FEW:
+            warnings.warn(
+                f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
+                'State bounds or a moment_bound, with method="clipped".',
+                UserWarning,
+                stacklevel=2,
+            )
+        counted = n_rows is None
+        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
+        steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
+        curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
+        noise = _noise(curator, "mean", _sum_between(influence, -np.ones(columns), np.ones(columns), weight))
+        curator.pass_rows_through(partial(centred, domain, centre))
+        self._domain = domain
+        if located:
+            interval = within(*self._found(curator, columns, "search", "location"), low, high)
+            centre, _ = _released_mean(curator, "location", _sum_between(influence, *interval, weight), n_rows)
+            curator.pass_rows_through(lambda block: block - centre)
+            low, high = low - centre, high - centre
+        if self.method == "adaptive":
+            interval = within(*self._found(curator, columns, "magnitudes", "mean"), low, high)
+        else:
+            if fixed is None:
+                about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
+                fixed = self._ruled(influence, moment, noise, about)
+            interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
+        statistic = _sum_between(influence, *interval, weight)
+        found, count = _released_mean(curator, "mean", statistic, n_rows)
+        self.mean_ = centre + found
+        self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
+        self.noise_std_ = noise * statistic.reach / count
+        self._influence, self._n_rows, self._moment, self._origin = influence, n_rows, moment, centre
+        self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
+        return self
+
+    def interval(self, confidence: float = 0.95) -> tuple[Array, Array]:
+        """Return, for each column, an interval that holds the mean of the distribution rows are drawn from.
+
+        It rests on the moment bound, which must be true, and on nothing read from rows beside ``mean_``. It adds up the
+        worst bias, a bound on chance (Bernstein's inequality) and a quantile of the noise, so it is cautious.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            How often such intervals hold the mean, at least; for each column by itself.
+        """
+        check_is_fitted(self)
+        if not 0 < confidence < 1:
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {confidence!r}.")
+        if self._moment is None or self._n_rows is None:
+            raise ValueError(
+                "An interval needs a moment bound, and a number of rows that is public: fit with method "
+                '"clipped" or "robust", moment_bound=..., neighbors="replace_one" and missing="error".'
+            )
+        failure = 1 - confidence
+        scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self._origin) + self.scale_
+        chance = deviation(self._influence, scale, self._moment, self.moment_order, self._n_rows, failure / 2)
+        pure = isinstance(self.privacy_.plan.steps[-1], Laplace)
+        margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
+        return self.mean_ - margin, self.mean_ + margin
+
+    def _checked_budget(self) -> Budget:
+        check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
+        budget = checked_budget(self)
+        if self.noise == "gaussian" and budget.delta == 0:
+            raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
+        if isinstance(self.bounds, str):
+            raise ValueError(
+                'bounds must be numbers, a Schema or None, and it is "private"; method="adaptive" finds its own.'
+            )
+        return budget
+
+    def _checked_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
+        """Return the influence, the moment bound, and the scale where it is given or follows from the bounds."""
+        if self.method == "adaptive":
+            if self.moment_bound is not None or not isinstance(self.scale, str) or self.scale != "auto":
+                raise ValueError(
+                    'method="adaptive" finds its own scale; leave out moment_bound and scale, or choose '
+                    'method="clipped".'
+                )
+            return Clip(), None, np.ones(columns)
+        moment = None
+        if self.moment_bound is not None:
+            moment = per_column("moment_bound", self.moment_bound, columns, positive=True)
+        beta = math.log(1 / FAILURE)
+        if isinstance(self.scale, str):
+            check_choices(self, scale=_SCALES[: 4 if self.method == "robust" else 2])
+            published = self.scale in ("thesis", "improved")
+            if published and self.moment_order != 2:
+                raise ValueError(f'scale="{self.scale}" is for second moments; leave moment_order at 2.')
+            if self.scale == "improved" and self.delta == 0:
+                raise ValueError('scale="improved" depends on delta, and delta is 0; pass a positive one.')
+            if moment is None and (self.method == "robust" or self.bounds is None):
+                raise ValueError(
+                    f'method="{self.method}" needs moment_bound, what E|x - centre|^k is known to be at most, or a '
+                    'scale. If nothing is known, use method="adaptive".'
+                )
+            fixed = np.full(columns, np.inf) if moment is None else None
+            beta = math.sqrt(beta) if self.scale == "improved" else beta
+        else:
+            fixed = per_column("scale", self.scale, columns, positive=True)
+        influence = Clip() if self.method == "clipped" else Smoothed(beta)
+        influence.bias(self.moment_order)  # refuses orders that there are none for
+        return influence, moment, fixed
+
+    def _steps(
+        self, influence: Influence, columns: int, weight: float, *, needs_count: bool, budget: Budget
+    ) -> tuple[list[Step], Budget]:
+        """Return the steps of the plan with the kind of noise of which there is less, and the budget they keep."""
+        mean = _sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        before: list[tuple[str, Statistic, float]] = []
+        if self.method == "adaptive" and self.centre is None:
+            search = ("search", Magnitudes(columns), _SEARCHING)
+            before = [search, ("location", mean, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
+        elif self.method == "adaptive":
+            before = [("magnitudes", Magnitudes(columns), _FINDING)]
+        elif needs_count:
+            before = [("rows", RowCount(), _COUNTING)]
+        shares = [*before, ("mean", mean, 1 - sum(share for _, _, share in before))]
+        pure = Budget(budget.epsilon)
+        laplace: list[Step] = [Laplace(name, 1 / share, 1, each.size) for name, each, share in shares]
+        if budget.delta == 0 or self.noise == "laplace":
+            return laplace, pure
+        gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
+
+        def least(steps: list[Step], kept: Budget, norm: Literal["l1", "l2"]) -> float:
+            return planned(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
+                self.neighbors, norm
+            )
+
+        if self.noise == "gaussian" or math.sqrt(2) * least(laplace, pure, "l1") > least(gaussian, budget, "l2"):
+            return gaussian, budget
+        return laplace, pure
+
+    def _found(self, curator: Curator, columns: int, name: str, then: str) -> tuple[Array, Array]:
+        """Release magnitudes and return where to clip each column for the mean that is released as `then`."""
+        statistic = Magnitudes(columns)
+        around = _noise(curator, name, statistic)
+        tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
+        noise = _noise(curator, then, RobustSum(np.zeros(columns), np.ones(columns)))
+        counts = statistic.parts(curator.release(name, statistic))
+        low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
+        return low, high
+
+    def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
+        """Return the scale that the rule asked for finds."""
+        assert moment is not None
+        if self.scale == "thesis":
+            return thesis_scale(moment, rows)
+        if self.scale == "improved":
+            return improved_scale(moment, rows, self.epsilon, self.delta)
+        scale = minimax_scale(influence, moment, self.moment_order, noise, rows)
+        return scale / 2 if self.scale == "auto" else scale
+
+
+def mean(x: Any, **options: Any) -> float | Array:
+    """Return the private mean of `x`: a number for one-dimensional `x`, else one for each column.
+
+    A short way to :class:`RobustMean`, which also keeps the certificate. Without options it needs no public knowledge
+    about `x` at all.
+
+    Parameters
+    ----------
+    x : array-like, data frame, dict of columns, path of a .csv or .parquet file, or Source
+    **options
+        The parameters of :class:`RobustMean`: ``epsilon``, ``delta``, ``method``, ``moment_bound``, ``bounds``, ...
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> incomes = 30_000 * np.random.default_rng(0).lognormal(size=50_000)
+    >>> bool(abs(tacit.mean(incomes, epsilon=0.5, random_state=0) / incomes.mean() - 1) < 0.02)
+    True
+    """
+    one = _is_one_dimensional(x)
+    found = RobustMean(**options).fit(np.asarray(x)[:, None] if one else x).mean_
+    return float(found[0]) if one else found
+
+
+def _is_one_dimensional(x: Any) -> bool:
+    if not isinstance(x, (list, tuple, range)) and not hasattr(x, "__array__"):
+        return False
+    try:
+        return np.ndim(x) == 1
+    except ValueError:  # rows of unequal length, which are refused in a sentence later
+        return False
+
+
+def _sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
+    """Return the statistic, with a count of rows that weighs `weight` times as much as their values can."""
+    count = weight * influence.row_norm(len(low), "l2")
+    return RobustSum(low / 2 + high / 2, high / 2 - low / 2, influence, count=count)
+
+
+def _released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int | None) -> tuple[Array, float]:
+    """Release sums and return the mean, brought inside of where it can be, and how many rows there were, about."""
+    count, sums = statistic.parts(curator.release(name, statistic))
+    rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
+    return statistic.centre + statistic.reach * np.clip(sums / rows, -1.0, 1.0), rows
+
+
+def _noise(curator: Curator, name: str, statistic: Statistic) -> float:
+    """Return the standard deviation of the noise in a release."""
+    step = next(step for step in curator.plan.steps if step.name == name)
+    return curator.noise(name, statistic) * (math.sqrt(2) if isinstance(step, Laplace) else 1.0)

@@ -1,0 +1,85 @@
+"""The private mean, audited whole: a row at one end of what counts, moved to the other end or taken away."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.audit import audit_estimator
+from tacit.release import curator
+
+ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (30, 1))
+RIGHT, LEFT = np.vstack([ROWS, [[1e6]]]), np.vstack([ROWS, [[-1e6]]])
+SETTINGS = {
+    "clipped": {"method": "clipped", "scale": 1.0},
+    "moment": {"method": "clipped", "moment_bound": 0.1},
+    "robust": {"method": "robust", "moment_bound": 0.1},
+    "gaussian": {"method": "robust", "scale": 1.0, "noise": "gaussian"},
+    "adaptive": {},
+    "about-0": {"centre": 0.0},
+    "adaptive-gaussian": {"noise": "gaussian"},
+    "bounds": {"bounds": (-1.0, 1.0), "method": "clipped"},
+}
+every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+every_relation = pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
+
+
+def audited(trials, score=None, **settings):
+    settings = {"epsilon": 3.0, "delta": 1e-3, **settings}
+    neighbor = ROWS if settings.get("neighbors") == "add_remove" else LEFT
+    return audit_estimator(
+        tacit.RobustMean(**settings), RIGHT, neighbor, trials=trials, score=score, confidence=0.999, random_state=0
+    )
+
+
+@every_relation
+@every_setting
+def test_the_claim_stands(settings, neighbors):
+    audit = audited(60, neighbors=neighbors, **settings)
+    assert audit.consistent_with(), audit
+
+
+@pytest.mark.parametrize("name", ["clipped", "gaussian"])
+def test_the_audit_has_teeth(name):
+    """One release of one number: what is published is what was released, and the attacker sees nearly all of it."""
+    audit = audited(300, lambda model: model.mean_, epsilon=8.0, **SETTINGS[name])
+    assert audit.consistent_with()
+    assert audit.epsilon > 1.5, audit
+
+
+@pytest.mark.parametrize(("name", "noise"), [("clipped", "discrete_laplace"), ("gaussian", "discrete_gaussian")])
+def test_too_little_noise_is_caught(name, noise, monkeypatch):
+    drawn = getattr(curator, noise)
+    monkeypatch.setattr(curator, noise, lambda scale, size, gen: drawn(scale / 3, size, gen))
+    assert audited(300, lambda model: model.mean_, **SETTINGS[name]).refutes()
+
+
+@every_relation
+@pytest.mark.slow
+@every_setting
+def test_the_claim_stands_over_many_fits(settings, neighbors):
+    audit = audited(3000, neighbors=neighbors, **settings)
+    assert audit.consistent_with(), audit
+
+
+@pytest.mark.slow
+@every_setting
+def test_rows_left_out_do_not_show(settings):
+    neighbor = np.vstack([ROWS, [[np.nan]]])
+    model = tacit.RobustMean(epsilon=3.0, delta=1e-3, missing="ignore", **settings)
+    audit = audit_estimator(model, RIGHT, neighbor, trials=1500, confidence=0.999, random_state=0)
+    assert audit.consistent_with(), audit
+
+
+@every_setting
+def test_the_number_of_rows_shows_nowhere_when_it_is_secret(settings):
+    """One row more or less, with a seed: all but the noisy numbers is the same."""
+    shown = []
+    for rows in (ROWS, RIGHT):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = tacit.RobustMean(neighbors="add_remove", delta=0.033, random_state=0, **settings).fit(rows)
+        shown.append((json.loads(model.privacy_.to_json()), model._n_rows))
+    assert shown[0] == shown[1]
