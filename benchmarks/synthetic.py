@@ -76,7 +76,7 @@ def from_codes(codes: pa.Table, schema: Schema, rng: np.random.Generator) -> pa.
     """Return the table again; bins are spread evenly, and codes that are null get another row's."""
     decoded = {}
     for name in schema.used:
-        column, code = schema.columns[name], np.array(codes[name].cast(pa.float64()))
+        column, code = schema.columns[name], codes[name].cast(pa.float64()).to_numpy().copy()
         missing = np.isnan(code)
         code[missing] = rng.choice(code[~missing], missing.sum())
         code = code.astype(int)

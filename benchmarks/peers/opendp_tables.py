@@ -13,13 +13,24 @@ from pathlib import Path
 import opendp.prelude as dp
 import polars as pl
 
+# The share of the budget for measuring. With 13 columns the first, which is the default, is refused by the library
+# itself: twelve equal parts of the rest add up, in rounding, to a hair more than the rest.
+SPLITS = (0.9, 0.915, 0.875, 0.93, 0.86)
+
 algorithm, rho, codes, levels, output = sys.argv[1:]
 dp.enable_features("contrib")
 keys = {name: list(range(count)) for name, count in json.loads(Path(levels).read_text()).items()}
 rows = pl.read_parquet(codes)
-context = dp.Context.compositor(
-    data=rows.lazy(), privacy_unit=dp.unit_of(contributions=1), privacy_loss=dp.loss_of(rho=float(rho))
-)
-query = context.query(rho=float(rho)).select(*keys)
-table = query.contingency_table(keys=keys, algorithm=getattr(dp.mbi, algorithm)()).release()
+for split in SPLITS:
+    context = dp.Context.compositor(
+        data=rows.lazy(), privacy_unit=dp.unit_of(contributions=1), privacy_loss=dp.loss_of(rho=float(rho))
+    )
+    query = context.query(rho=float(rho)).select(*keys)
+    configured = getattr(dp.mbi, algorithm)(measure_split=split)
+    try:
+        table = query.contingency_table(keys=keys, algorithm=configured).release()
+        break
+    except dp.OpenDPException as error:
+        if "insufficient budget" not in str(error) or split == SPLITS[-1]:
+            raise
 table.synthesize(rows.height).write_parquet(output)

@@ -1,0 +1,44 @@
+"""Parts of the benchmarks that figures depend on."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.privacy import Gaussian, Plan
+from tacit.tables import Schema, compare
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    spec = importlib.util.spec_from_file_location("synthetic", FOLDER / "synthetic.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_peers_are_given_all_that_there_is_to_know_of_a_table(synthetic):
+    schema = Schema.from_toml(FOLDER / "adult.toml")
+    rng = np.random.default_rng(0)
+    table = schema.decode(rng.uniform(-1, 1, (2000, schema.width)))
+    codes, counts = synthetic.to_codes(table, schema)
+    assert all(0 <= min(codes[name].to_pylist()) <= max(codes[name].to_pylist()) < counts[name] for name in counts)
+    back = synthetic.from_codes(codes, schema, rng)
+    assert back.column_names == list(schema.used)
+    for name in ("age", "hours-per-week", "education", "income"):
+        assert back[name].to_pylist() == table[name].to_pylist()
+    comparison = compare(table, back, schema=schema)
+    assert comparison.column_error < 0.03
+    assert ((np.asarray(back["capital-gain"]) == 0) == (np.asarray(table["capital-gain"]) == 0)).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_peers_are_given_all_the_budget_that_zcdp_allows(synthetic, epsilon):
+    rho = synthetic.rho_for(epsilon, 1e-6)
+    assert rho > (math.sqrt(math.log(1e6) + epsilon) - math.sqrt(math.log(1e6))) ** 2  # the usual conversion
+    exact = Plan((Gaussian("release", 1 / math.sqrt(2 * rho)),), "add_remove").delta(epsilon)
+    assert 1e-8 < exact <= 1e-6
