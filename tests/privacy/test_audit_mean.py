@@ -37,14 +37,14 @@ def audited(trials, score=None, **settings):
 @every_relation
 @every_setting
 def test_the_claim_stands(settings, neighbors):
-    audit = audited(60, neighbors=neighbors, **settings)
+    audit = audited(40, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
 
 
 @pytest.mark.parametrize("name", ["clipped", "gaussian"])
 def test_the_audit_has_teeth(name):
     """One release of one number: what is published is what was released, and the attacker sees nearly all of it."""
-    audit = audited(300, lambda model: model.mean_, epsilon=8.0, **SETTINGS[name])
+    audit = audited(200, lambda model: model.mean_, epsilon=8.0, **SETTINGS[name])
     assert audit.consistent_with()
     assert audit.epsilon > 1.5, audit
 
