@@ -60,7 +60,7 @@ def test_too_little_noise_is_caught(name, noise, monkeypatch):
 @pytest.mark.slow
 @every_setting
 def test_the_claim_stands_over_many_fits(settings, neighbors):
-    audit = audited(3000, neighbors=neighbors, **settings)
+    audit = audited(1000, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
 
 
@@ -69,7 +69,7 @@ def test_the_claim_stands_over_many_fits(settings, neighbors):
 def test_rows_left_out_do_not_show(settings):
     neighbor = np.vstack([ROWS, [[np.nan]]])
     model = tacit.RobustMean(epsilon=3.0, delta=1e-3, missing="ignore", **settings)
-    audit = audit_estimator(model, RIGHT, neighbor, trials=1500, confidence=0.999, random_state=0)
+    audit = audit_estimator(model, RIGHT, neighbor, trials=600, confidence=0.999, random_state=0)
     assert audit.consistent_with(), audit
 
 
