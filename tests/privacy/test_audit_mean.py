@@ -37,14 +37,14 @@ def audited(trials, score=None, **settings):
 @every_relation
 @every_setting
 def test_the_claim_stands(settings, neighbors):
-    audit = audited(60, neighbors=neighbors, **settings)
+    audit = audited(40, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
 
 
 @pytest.mark.parametrize("name", ["clipped", "gaussian"])
 def test_the_audit_has_teeth(name):
     """One release of one number: what is published is what was released, and the attacker sees nearly all of it."""
-    audit = audited(300, lambda model: model.mean_, epsilon=8.0, **SETTINGS[name])
+    audit = audited(200, lambda model: model.mean_, epsilon=8.0, **SETTINGS[name])
     assert audit.consistent_with()
     assert audit.epsilon > 1.5, audit
 
@@ -60,7 +60,7 @@ def test_too_little_noise_is_caught(name, noise, monkeypatch):
 @pytest.mark.slow
 @every_setting
 def test_the_claim_stands_over_many_fits(settings, neighbors):
-    audit = audited(3000, neighbors=neighbors, **settings)
+    audit = audited(1000, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
 
 
@@ -69,7 +69,7 @@ def test_the_claim_stands_over_many_fits(settings, neighbors):
 def test_rows_left_out_do_not_show(settings):
     neighbor = np.vstack([ROWS, [[np.nan]]])
     model = tacit.RobustMean(epsilon=3.0, delta=1e-3, missing="ignore", **settings)
-    audit = audit_estimator(model, RIGHT, neighbor, trials=1500, confidence=0.999, random_state=0)
+    audit = audit_estimator(model, RIGHT, neighbor, trials=600, confidence=0.999, random_state=0)
     assert audit.consistent_with(), audit
 
 

@@ -55,11 +55,11 @@ class PrivateEstimator(BaseEstimator):
         bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
         return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
 
-    def _check_rows(self, rows: Source, least: int, what: str) -> int | None:
+    def _check_rows(self, rows: Source, least: int, what: str, delta: float | None = None) -> int | None:
         """Refuse what cannot be fitted, before anything is charged; return the number of rows where it is public.
 
         There must be at least as many rows as `least`, the value of the parameter called `what`. The pass over the rows
-        also finds cells that cannot be read.
+        also finds cells that cannot be read. `delta` is what will be spent of it, if less than there is.
         """
         if has_missing(rows) and self.missing == "error":
             raise ValueError(
@@ -73,9 +73,10 @@ class PrivateEstimator(BaseEstimator):
                 f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and {what}={least}; that takes at least as "
                 "many rows."
             )
-        if self.delta >= 1 / rows.n_rows:
+        delta = self.delta if delta is None else delta
+        if delta >= 1 / rows.n_rows:
             warnings.warn(
-                f"delta={self.delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
+                f"delta={delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
                 "publishing somebody's row outright. Use a much smaller one.",
                 UserWarning,
                 stacklevel=3,

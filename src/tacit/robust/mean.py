@@ -163,7 +163,10 @@ class RobustMean(PrivateEstimator):
         located = self.method == "adaptive" and self.centre is None
         influence, moment, fixed = self._checked_scale(columns)
         low, high = box(domain, centre, anywhere=located)
-        n_rows = self._check_rows(rows, 1, "the least number")
+        counted = self.neighbors != "replace_one" or self.missing == "ignore"  # as their number is secret
+        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
+        steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
+        n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
         if self.method == "adaptive" and n_rows is not None and n_rows * budget.epsilon < _FEW:
             warnings.warn(
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
@@ -171,20 +174,18 @@ class RobustMean(PrivateEstimator):
                 UserWarning,
                 stacklevel=2,
             )
-        counted = n_rows is None
-        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
-        steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        noise = _noise(curator, "mean", _sum_between(influence, -np.ones(columns), np.ones(columns), weight))
+        unit = _sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
+        noise = _noise(curator, "mean", unit)
         curator.pass_rows_through(partial(centred, domain, centre))
         self._domain = domain
         if located:
-            interval = within(*self._found(curator, columns, "search", "location"), low, high)
+            interval = within(*_found(curator, "search", "location", unit), low, high)
             centre, _ = _released_mean(curator, "location", _sum_between(influence, *interval, weight), n_rows)
             curator.pass_rows_through(lambda block: block - centre)
             low, high = low - centre, high - centre
         if self.method == "adaptive":
-            interval = within(*self._found(curator, columns, "magnitudes", "mean"), low, high)
+            interval = within(*_found(curator, "magnitudes", "mean", unit), low, high)
         else:
             if fixed is None:
                 about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
@@ -298,16 +299,6 @@ class RobustMean(PrivateEstimator):
             return gaussian, budget
         return laplace, pure
 
-    def _found(self, curator: Curator, columns: int, name: str, then: str) -> tuple[Array, Array]:
-        """Release magnitudes and return where to clip each column for the mean that is released as `then`."""
-        statistic = Magnitudes(columns)
-        around = _noise(curator, name, statistic)
-        tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
-        noise = _noise(curator, then, RobustSum(np.zeros(columns), np.ones(columns)))
-        counts = statistic.parts(curator.release(name, statistic))
-        low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
-        return low, high
-
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""
         assert moment is not None
@@ -364,6 +355,16 @@ def _released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: in
     count, sums = statistic.parts(curator.release(name, statistic))
     rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
     return statistic.centre + statistic.reach * np.clip(sums / rows, -1.0, 1.0), rows
+
+
+def _found(curator: Curator, name: str, then: str, unit: RobustSum) -> tuple[Array, Array]:
+    """Release magnitudes and return where to clip each column for the mean that is released as `then`."""
+    statistic = Magnitudes(len(unit.centre))
+    around, noise = _noise(curator, name, statistic), _noise(curator, then, unit)
+    tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
+    counts = statistic.parts(curator.release(name, statistic))
+    low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
+    return low, high
 
 
 def _noise(curator: Curator, name: str, statistic: Statistic) -> float:

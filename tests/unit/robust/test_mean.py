@@ -77,6 +77,14 @@ def test_multipliers_of_the_noise_are_those_of_the_best_mechanism():
             assert model.noise_std_[0] * n / 2 == pytest.approx(multiplier, rel=3e-4)
 
 
+def test_a_delta_that_is_not_spent_is_not_warned_of(recwarn):
+    options = {"method": "clipped", "scale": 1.0, "delta": 0.01}
+    tacit.RobustMean(**options).fit(np.zeros((200, 1)))
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="delta=0.01"):
+        tacit.RobustMean(noise="gaussian", **options).fit(np.zeros((200, 1)))
+
+
 def test_a_centre_helps():
     rows = np.random.default_rng(0).standard_t(3, size=(20_000, 1)) + 1000.0
     options = {"method": "clipped", "epsilon": 0.1, "random_state": 0}
@@ -280,7 +288,7 @@ def test_missing_cells_are_refused_and_not_charged(rows, tmp_path):
 # --------------------------------------------------------------------------------------------------------- conventions
 
 
-VARIANTS = [tacit.RobustMean(random_state=0, **options) for options in METHODS.values()]
+VARIANTS = [tacit.RobustMean(random_state=0, **METHODS[name]) for name in ("adaptive", "clipped", "robust")]
 VARIANTS.append(tacit.RobustMean(random_state=0, neighbors="add_remove", missing="ignore"))
 
 
