@@ -50,6 +50,11 @@ def test_a_raw_attribute_is_caught():
     assert audited(60, model=WithCentre, epsilon=1.0).refutes()
 
 
+@pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
+def test_the_claim_stands_where_the_number_of_components_is_chosen(neighbors):
+    assert audited(40, n_components=(1, 2), n_iter=8, neighbors=neighbors).consistent_with()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 @pytest.mark.parametrize(
@@ -58,6 +63,7 @@ def test_a_raw_attribute_is_caught():
         {"method": "scale_free"},
         {"method": "scale_free", "n_components": 2, "n_iter": 5},
         {"method": "scale_free", "n_iter": 3, "covariance_type": "spherical"},
+        {"method": "scale_free", "n_components": (1, 2), "n_iter": 6},
         {"method": "scale_free", "bounds": "private"},
         {"method": "scale_free", "missing": "ignore"},
         {"method": "joint", "n_iter": 1},

@@ -41,6 +41,7 @@ def named(settings):
         {"method": "scale_free", "n_components": 2},
         {"method": "scale_free", **CORNERS},
         {"method": "scale_free", "n_components": 3, "bounds": "private"},
+        {"method": "scale_free", "n_components": range(1, 4)},
         {"method": "joint", **CORNERS},
         {"method": "per_parameter", "n_iter": 2, **CORNERS},
         {"method": "per_parameter", "n_iter": 2, "noise": "LLG"},

@@ -26,8 +26,9 @@ from tacit.sources import as_source
 from tacit.statistics import (
     Clip,
     ComponentMoments,
-    Components,
     ComponentSquares,
+    Components,
+    LikelihoodGains,
     Magnitudes,
     RobustSum,
     RowCount,
@@ -70,6 +71,8 @@ STATISTICS = [
     ComponentSquares(FAR_APART),
     ComponentSquares(OVERLAPPING),
     ComponentSquares(ALONE),
+    LikelihoodGains((FAR_APART, OVERLAPPING)),
+    LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE, ALONE)),
     Magnitudes(COLUMNS),
     RobustSum(np.array([0.3, -0.1]), np.array([2.0, 0.5]), Clip()),
     RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
@@ -77,10 +80,13 @@ STATISTICS = [
     RowCount(),
 ]
 
+GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
+
 
 def label(statistic):
     if not isinstance(statistic, ComponentMoments):
-        return type(statistic).__name__ + str(getattr(getattr(statistic, "components", None), "count", ""))
+        size = getattr(getattr(statistic, "components", None), "count", statistic.size)
+        return f"{type(statistic).__name__}{size}"
     parts = f"{statistic.count:.2g}-{statistic.mean:.2g}-{statistic.second:.2g}"
     place = "whitened" if statistic.whitened else "plain"
     return f"{statistic.covariance_type}-{statistic.components.count}-{parts}-{place}-{statistic.only}"
@@ -167,6 +173,8 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
     [
         *(ComponentMoments(FAR_APART, 1.5, covariance_type=kind) for kind in KINDS),
         ComponentSquares(FAR_APART),
+        LikelihoodGains((FAR_APART, OVERLAPPING)),
+        LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE)),
         Magnitudes(COLUMNS),
         RobustSum(np.zeros(2), np.ones(2), Clip(), count=0.5),
         RowCount(),
@@ -175,6 +183,16 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
 )
 def test_added_row_reaches_the_bound(statistic):
     attack = attack_sensitivity(statistic, COLUMNS, neighbors="add_remove", trials=200, random_state=0)
+    assert not attack.exceeds
+    assert attack.ratio > 0.99, attack
+
+
+@pytest.mark.parametrize("candidates", [(FAR_APART, OVERLAPPING), (ALONE, FAR_APART, ALONE, FAR_APART)])
+def test_replaced_row_reaches_the_bound_of_gains(candidates):
+    """One row prefers the first candidate beyond doubt, the other the next: nothing less than 2 would do."""
+    attack = attack_sensitivity(
+        LikelihoodGains(candidates), COLUMNS, neighbors="replace_one", trials=200, random_state=0
+    )
     assert not attack.exceeds
     assert attack.ratio > 0.99, attack
 
@@ -206,11 +224,13 @@ def met_in_a_fit(**options):
         {"method": "joint", "n_components": 2, "covariance_type": "spherical"},
         {"method": "per_parameter", "n_components": 2, "n_iter": 1},
         {"method": "scale_free", "bounds": "private"},
+        {"method": "scale_free", "n_components": "auto"},
     ],
     ids=lambda options: "-".join(map(str, options.values())),
 )
 def test_statistics_met_in_fits(options, neighbors):
-    for statistic in met_in_a_fit(neighbors=neighbors, **options)[::3]:
+    met = met_in_a_fit(neighbors=neighbors, **options)
+    for statistic in met[::3] + [each for each in met if isinstance(each, LikelihoodGains)]:
         attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, trials=40, random_state=0)
         assert not attack.exceeds, (attack, statistic)
 
@@ -297,6 +317,15 @@ def test_squares_move_no_further_than_stated(pair, parts):
         assert moved(ComponentSquares(parts), rows, others, norm) <= bound(
             ComponentSquares(parts), neighbors, norm, len(rows)
         )
+
+
+@given(pair=neighbours(), candidates=st.lists(components(), min_size=2, max_size=4))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_gains_move_no_further_than_stated(pair, candidates):
+    neighbors, rows, others = pair
+    gains = LikelihoodGains(tuple(candidates))
+    for norm in NORMS:
+        assert moved(gains, rows, others, norm) <= bound(gains, neighbors, norm, len(rows))
 
 
 @given(pair=neighbours())
@@ -416,7 +445,9 @@ def test_a_row_is_computed_alike_wherever_it_stands(columns, order):
         block = np.asarray(np.tile(row, (rows, 1)), order=order)
         y, distances, shares = narrow.e_step(block)
         for place in {0, 1, rows // 2, rows - 1} & set(range(rows)):
-            seen.add((y[:, :, place].tobytes(), distances[:, place].tobytes(), shares[:, place].tobytes()))
+            density = narrow.log_density(block)[place]
+            parts = y[:, :, place], distances[:, place], shares[:, place], density
+            seen.add(tuple(part.tobytes() for part in parts))
     assert len(seen) == 1
 
 
@@ -452,7 +483,7 @@ def test_computed_sums_of_neighbours_are_no_further_apart_than_the_noise_is_size
     """On whole tables of several blocks, as integers, before the noise: what the guarantee rests on."""
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3 * BLOCK_ROWS + 77, COLUMNS)) * rng.choice([1e-3, 1.0, 30.0], (3 * BLOCK_ROWS + 77, 1))
-    for statistic in (STATISTICS[0], STATISTICS[2], ComponentSquares(OVERLAPPING), Magnitudes(COLUMNS)):
+    for statistic in (STATISTICS[0], STATISTICS[2], ComponentSquares(OVERLAPPING), GAINS, Magnitudes(COLUMNS)):
         plan = Plan((kind("sum", 1.0, size=statistic.size),), neighbors=neighbors)
         sensitivity, lattice = Curator(as_source(rows), plan)._sensitivity(plan.steps[0], statistic)
 

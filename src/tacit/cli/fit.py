@@ -15,7 +15,7 @@ from tacit.cli import screen
 from tacit.cli.components import component_table, standard_deviations
 from tacit.cli.model import report_writer
 from tacit.cli.options import (
-    Components,
+    ComponentsOrAuto,
     Covariance,
     CovarianceOption,
     Delta,
@@ -67,12 +67,13 @@ def fit() -> None:
     epilog=examples(
         "tacit fit mixture data.csv --schema schema.toml --components 3 --epsilon 1",
         "tacit fit mixture numbers.csv --bounds -10 10 --components 3",
+        "tacit fit mixture numbers.csv --bounds -10 10 --components auto",
         "tacit fit mixture data.csv --schema s.toml -k 3 --ledger study.db --dataset patients",
     ),
 )
 def mixture(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")],
-    components: Components,
+    components: ComponentsOrAuto,
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
     bounds: Annotated[
         tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="All columns are numbers from LOW to HIGH.")
@@ -130,7 +131,7 @@ def mixture(
     if json:
         screen.print_json(_summary(model, output, report, account))
         return
-    screen.say(f"Fitted {components} component(s) to {data} at epsilon {epsilon:g}, delta {delta:g}.\n")
+    screen.say(f"Fitted {model.n_components_} component(s) to {data} at epsilon {epsilon:g}, delta {delta:g}.\n")
     component_table(model)
     screen.say()
     left = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"

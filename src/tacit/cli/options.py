@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
     "Components",
+    "ComponentsOrAuto",
     "Covariance",
     "CovarianceOption",
     "Delta",
@@ -58,6 +59,27 @@ class Missing(StrEnum):
 
 
 Components = Annotated[int, typer.Option("--components", "-k", help="How many components the mixture has.")]
+
+
+def _number_or_auto(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
+
+
+ComponentsOrAuto = Annotated[
+    Any,
+    typer.Option(
+        "--components",
+        "-k",
+        metavar="NUMBER|auto",
+        parser=_number_or_auto,
+        help="How many components the mixture has; auto spends a little of the budget on choosing from 1 to 10.",
+    ),
+]
 Epsilon = Annotated[float, typer.Option(help="The privacy budget: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="The privacy budget's delta: well below 1 / number of rows.")]
 CovarianceOption = Annotated[

@@ -21,7 +21,7 @@ import math
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -81,18 +81,12 @@ class ChosenScaleFree(ScaleFree):
         The numbers to choose from, in rising order. With a single one, the fit is the same but for the choice.
     """
 
+    also: ClassVar[tuple[str, ...]] = (*ScaleFree.also, CHOICE)
     grid: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         place = self.rounds.index(REFINING)
-        if self.n_iter != "auto":
-            if self.rounds.count(REFINING) < 2:
-                raise ValueError(
-                    f"n_iter is {self.n_iter}, and choosing the number of components takes a release of its own; pass "
-                    f'n_iter={int(self.n_iter) + 1} or more, or "auto".'
-                )
-            del self.rounds[place], self.sizes[place]
         if len(self.grid) > 1:
             self.rounds.insert(place, CHOICE)
             self.sizes.insert(place, self.n_components)

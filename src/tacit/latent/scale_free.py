@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import chi2
@@ -96,17 +96,18 @@ class ScaleFree:
     means: Array | None = None
     prior: MixturePrior | None = None
     least_variances: Array | float = 1e-8
+    also: ClassVar[tuple[str, ...]] = (_TAILS,)  # releases that neither grow nor refine
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         growing = [] if self.means is not None else self._growing_sizes()
-        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
+        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - len(self.also)
         if refining < 1:
             raise ValueError(
                 f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
-                f'grow, one or more to refine and one for tails; pass n_iter={len(growing) + 2} or more, "auto", or '
-                "starting means as init."
+                f"grow, one or more to refine and one for {' and one for '.join(self.also)}; pass "
+                f'n_iter={len(growing) + 1 + len(self.also)} or more, "auto", or starting means as init.'
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
         self.rounds = [_GROWING] * len(growing) + [REFINING] * refining + [_TAILS]
@@ -116,7 +117,7 @@ class ScaleFree:
         sizes = [1]
         while sizes[-1] < most:
             sizes.append(min(2 * sizes[-1], most))
-        short = self.n_iter != "auto" and int(self.n_iter) < _ROUNDS_PER_SIZE * len(sizes) + 2
+        short = self.n_iter != "auto" and int(self.n_iter) < _ROUNDS_PER_SIZE * len(sizes) + 1 + len(self.also)
         return [size for size in sizes for _ in range(1 if short else _ROUNDS_PER_SIZE)]
 
     def steps(self) -> list[Step]:

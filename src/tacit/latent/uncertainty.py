@@ -6,10 +6,10 @@ the same plan, and see how far the result is from the mixture it was drawn from.
 error, made larger by overlap, which leaves open whose a row is; noise, made smaller by shrinking; and what growing,
 clipping and shrinking do.
 
-**Large tables.** For n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise smaller by m / n:
-relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The two differ by what
-noise does, and the second is off by sampling error, larger than that of n rows by sqrt(n / m). So the error of a fit to
-n rows is ``(noisy - quiet) + sqrt(m / n) (quiet - truth)``.
+**Large tables.** Where there are n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise
+smaller by m / n: relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The
+two differ by what noise does, and the second is off by sampling error, larger than that of n rows by sqrt(n / m). So
+the error of a fit to n rows is ``(noisy - quiet) + sqrt(m / n) (quiet - truth)``.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tacit.statistics.components import Array
 MOST_ROWS = 50_000
 _QUIET = 0.25  # noise, relative to sensitivity: nothing beside thousands of rows, yet enough for a curator to draw
 _RELIABLE = 0.9  # share of simulated fits that find a component again, below which a warning is due
+_COPIES = 0.99  # overlap of two components that are the same one, twice
 _ALIKE = 0.5  # least overlap (Bhattacharyya's coefficient) of a component with its match to count as found again
 
 
@@ -88,11 +89,12 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
     )
     with progress(model.verbose, f"Simulating {n_bootstrap} fits") as watch:
         standard = simulated_intervals(replica, level, n_bootstrap, np.random.default_rng(random_state), watch)
-    if (lost := np.flatnonzero(standard.found < _RELIABLE)).size:
+    twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
+    if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warnings.warn(
-            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulated fits: noise or "
-            "overlap is too much to tell them apart. Do not rely on their intervals; use a larger epsilon, or fewer "
-            "components.",
+            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulated fits, or are "
+            "copies of others: noise or overlap is too much to tell them apart. Do not rely on their intervals; use a "
+            "larger epsilon, or fewer components.",
             UserWarning,
             stacklevel=3,
         )

@@ -57,6 +57,16 @@ def test_without_a_seed_noise_is_fresh(run_json):
     assert first != second
 
 
+def test_the_number_of_components_is_chosen(run, folder):
+    said = run("fit", "mixture", "numbers.csv", "--bounds", 0, 120, "-k", "auto", "--epsilon", 4, "--seed", 0).stdout
+    model = load_model(folder / "model.tacit")
+    assert model.n_components_ == 2
+    assert "Fitted 2 component(s)" in said
+    assert "chosen privately from 1 to 10" in run("certificate", "model.tacit").stdout
+    refused = run("fit", "mixture", "numbers.csv", "--bounds", 0, 120, "-k", "several", code=2).stderr
+    assert "neither a whole number nor auto" in " ".join(refused.replace("│", " ").split())
+
+
 def test_a_template_is_filled_in_and_checked(run, run_json, folder):
     values = run_json("schema", "init", "people.csv", "-o", "new.toml")
     assert values == {

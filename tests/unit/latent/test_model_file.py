@@ -14,7 +14,9 @@ LOW, HIGH = np.array([-10.0, -10.0, 0.0]), np.array([10.0, 1 / 3, 99.9])
 
 
 def fit(**options):
-    return tacit.GaussianMixture(2, **{"bounds": (LOW, HIGH), "epsilon": 3.0, "random_state": 0} | options).fit(X)
+    return tacit.GaussianMixture(
+        **{"n_components": 2, "bounds": (LOW, HIGH), "epsilon": 3.0, "random_state": 0} | options
+    ).fit(X)
 
 
 @pytest.fixture
@@ -36,6 +38,9 @@ def path(tmp_path):
         {"method": "joint", "init": "public", "prior": tacit.MixturePrior(degrees=7.5)},
         {"method": "per_parameter", "noise": "LLG", "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
         {"missing": "ignore", "random_state": None},
+        {"n_components": "auto"},
+        {"n_components": range(1, 4)},
+        {"n_components": np.array([1, 3])},
     ],
     ids=str,
 )
@@ -47,7 +52,8 @@ def test_models_come_back_exactly(path, options):
     np.testing.assert_array_equal(again.score_samples(X), model.score_samples(X))
     np.testing.assert_array_equal(again.sample(50, 7)[0], model.sample(50, 7)[0])
     assert again.privacy_ == model.privacy_
-    assert (again.n_iter_, again.n_features_in_) == (model.n_iter_, model.n_features_in_)
+    for name in ("n_iter_", "n_features_in_", "n_components_"):
+        assert getattr(again, name) == getattr(model, name)
     stored = path.read_bytes()
     save_model(again, path)
     assert path.read_bytes() == stored

@@ -16,6 +16,7 @@ VARIANTS = [
     {"covariance_type": "diag", "n_components": 2},
     {"covariance_type": "spherical", "neighbors": "add_remove"},
     {"missing": "ignore"},
+    {"n_components": (1, 2)},
 ]
 
 
