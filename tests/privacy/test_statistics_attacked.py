@@ -23,7 +23,15 @@ from tacit.release import Curator
 from tacit.release.curator import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
-from tacit.statistics import ComponentMoments, Components, ComponentSquares, Magnitudes
+from tacit.statistics import (
+    Centres,
+    ClusterMoments,
+    ClusterSums,
+    ComponentMoments,
+    Components,
+    ComponentSquares,
+    Magnitudes,
+)
 
 KINDS = ("full", "tied", "diag", "spherical")
 RELATIONS = ("replace_one", "add_remove")
@@ -38,6 +46,7 @@ FAR_APART = Components(
 OVERLAPPING = Components(
     np.array([0.2, 0.5, 0.3]), np.array([[0.0, 0.0], [0.3, 0.1], [0.0, -0.4]]), np.stack([np.eye(2)] * 3) * 0.5
 )
+APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
 
 
@@ -61,6 +70,18 @@ STATISTICS = [
     ComponentSquares(OVERLAPPING),
     ComponentSquares(ALONE),
     Magnitudes(COLUMNS),
+    *(
+        ClusterMoments(centres, radii, *weights, kind)
+        for kind in ("full", "diag", "spherical")
+        for centres, radii, weights in (
+            (APART, np.array([0.7, 1.5]), (0.5, 1.0, 1.0)),
+            (LONE, np.array([0.9]), (0.5, 3.0, 1.0)),  # where opposite rows are the worst
+        )
+    ),
+    ClusterSums(APART, np.array([0.5, 2.0])),
+    ClusterSums(LONE, np.array([0.5, 2.0]), 0.1, 1.0),
+    ClusterSums(APART, 1.5, 1.0, 0.0),
+    ClusterSums(LONE, 1.5, 0.0, 1.0),
 ]
 
 

@@ -124,9 +124,8 @@ class ClusterMoments:
         number, rows = self.centres.count, len(labels)
         members = csc_array((scale, labels, np.arange(rows + 1)), shape=(number, rows))  # one entry for each row
         counts, sums = np.bincount(labels, minlength=number), members @ away
-        seconds: Array
         if self.covariance_type == "spherical":
-            seconds = np.bincount(labels, squares * scale * scale, number)
+            seconds = np.bincount(labels, squares * scale * scale, number).astype(np.float64)
         elif self.covariance_type == "diag":
             seconds = csc_array((scale * scale, labels, members.indptr), shape=members.shape) @ (away * away)
         else:

@@ -125,7 +125,8 @@ class Domain:
     def standardise(self, block: Array) -> Array:
         """Return rows in standard coordinates, brought inside the bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
-            z = (block - self.centre) / self.scale
+            z = block - self.centre
+            z /= self.scale
             if not self.ball:
                 return np.clip(z, -1.0, 1.0, out=z)
             reach = math.sqrt(self.columns)
