@@ -43,6 +43,7 @@ _GROWING_WEIGHTS, _REFINING_WEIGHTS = (0.5, 1.0, 1.0), (0.5, 1.0, 0.5)  # of cou
 _GROWING_RADIUS = 1.3  # times the root mean square distance: directions survive clipping
 _LEAST_RADIUS, _MOST_RADIUS = 1.1, 3.0  # of refined clusters, which are to be unbiased
 _RADIUS_FOR_NOISE = 0.1
+_STRIDE = 1.8  # over-relaxation: where clusters touch, Lloyd's steps are short of where they lead; the last is plain
 _FLOOR = 0.02  # least spread, of the last one, and least variance, of the mean one
 
 
@@ -166,6 +167,8 @@ class AdaptiveClusters:
             moments = moments - shifts[:, :, None] * shifts[:, None, :]
             numbers = numbers_in_second_moment(statistic.covariance_type, columns)
             covariances = _shaped(moments, spreads, second_noise, numbers)
+        if self.rounds[index] == _REFINING and index < len(self.rounds) - 1:
+            shifts = _STRIDE * shifts
         return Clusters(self.extent.inside(state.centres + shifts), counts, covariances)
 
     def _deviation(self, noise: float) -> float:

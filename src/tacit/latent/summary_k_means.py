@@ -12,19 +12,16 @@ def starting_centres(points: Array, weights: Array, number: int, starts: int, rn
 
     Where there are fewer points than centres, some come more than once.
     """
-    drawn = []
-    for _ in range(starts):
-        chances, nearest = weights, np.full(len(points), np.inf)
-        chosen: list[int] = []
-        for _ in range(number):
-            totals = np.cumsum(chances)
-            place = int(np.searchsorted(totals, rng.uniform() * totals[-1], side="right"))
-            chosen.append(min(place, len(points) - 1))
-            away = points - points[chosen[-1]]
-            nearest = np.minimum(nearest, np.einsum("pd,pd->p", away, away))
-            chances = weights * nearest
-        drawn.append(points[chosen])
-    return np.stack(drawn)
+    away = points[:, None] - points
+    apart = np.einsum("pqd,pqd->pq", away, away)
+    nearest = np.ones((starts, len(points)))
+    chosen = np.empty((starts, number), dtype=np.intp)
+    for k in range(number):
+        totals = np.cumsum(weights * nearest, axis=1)
+        drawn = rng.uniform(size=(starts, 1)) * totals[:, -1:]
+        chosen[:, k] = np.minimum(np.sum(totals <= drawn, axis=1), len(points) - 1)
+        nearest = apart[chosen[:, k]] if k == 0 else np.minimum(nearest, apart[chosen[:, k]])
+    return points[chosen]
 
 
 def lloyd(points: Array, weights: Array, centres: Array, rounds: int) -> tuple[Array, Array]:

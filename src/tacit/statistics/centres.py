@@ -56,7 +56,9 @@ class Centres:
         some index too; what it contributes is for the statistic to bound. What is found for a row does not depend on
         where in the block it stands, for the reason that ``Components.e_step`` gives.
         """
-        labels = np.empty(len(block), dtype=np.intp)
+        labels = np.zeros(len(block), dtype=np.intp)
+        if self.count == 1:
+            return labels
         lifted = np.ones((_PIECE, self.columns + 1))
         scores = np.empty((_PIECE, self.count))
         with np.errstate(over="ignore", invalid="ignore"):
