@@ -6,10 +6,11 @@ import numbers
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, checked_budget, progress
 from tacit.latent.adaptive_clusters import AdaptiveClusters
-from tacit.latent.clusters import Clusters
 from tacit.latent.engine import run
 from tacit.latent.extent import Extent
 from tacit.latent.private_lloyd import PrivateLloyd
@@ -22,7 +23,7 @@ from tacit.tables import Domain
 _METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 
 
-class KMeans(PrivateEstimator):
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """k-means under differential privacy.
 
     Parameters
@@ -75,7 +76,8 @@ class KMeans(PrivateEstimator):
 
     Everything that a fit sets is private: it may be printed or published. There are no ``labels_``, no ``inertia_`` and
     no ``fit_predict``, because those are functions of rows that no noise protects. ``predict``, ``transform`` and
-    ``score`` work on the rows you give them, and what they return is as sensitive as those rows are.
+    ``score`` work on the rows you give them, and what they return is as sensitive as those rows are;
+    ``fit_transform`` returns what ``transform`` would, as pipelines expect.
 
     Examples
     --------
@@ -144,13 +146,14 @@ class KMeans(PrivateEstimator):
             curator.pass_rows_through(lambda block: block * stretch)
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
             clusters = model.finish(run(model, curator, watch))
-        self._publish(clusters)
+        self._publish(clusters.centres / stretch)
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, [f"k-means with {self.n_clusters} cluster(s), method {self.method}."])
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the index of each row's nearest centre."""
+        check_is_fitted(self)
         centres = Centres(self._centres)
         return np.concatenate([centres.nearest(block * self._extent.stretch) for block in self._standard_blocks(X)])
 
@@ -167,9 +170,15 @@ class KMeans(PrivateEstimator):
         """Return minus the sum of squared distances of rows from their nearest centres, as scikit-learn does."""
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return names for the columns of ``transform``: kmeans0, kmeans1, ..."""
-        return np.array([f"kmeans{k}" for k in range(self.n_clusters)], dtype=object)
+    def __sklearn_tags__(self) -> Any:
+        # Not by ClusterMixin: its fit_predict returns labels_, which there are none of.
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)  # for scikit-learn, which names the columns of transform
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
@@ -216,8 +225,9 @@ class KMeans(PrivateEstimator):
                 return stated
         return super()._plan(steps, budget)
 
-    def _publish(self, clusters: Clusters) -> None:
+    def _publish(self, standard_centres: Array) -> None:
         """Set the public attributes, in the units of the rows."""
         self._extent = Extent.of(self._domain)
-        self._centres = clusters.centres
-        self.cluster_centers_ = self._domain.restore(clusters.centres / self._extent.stretch)
+        self._standard_centres = standard_centres
+        self._centres = standard_centres * self._extent.stretch
+        self.cluster_centers_ = self._domain.restore(standard_centres)

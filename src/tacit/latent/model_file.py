@@ -6,13 +6,14 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",
+      "estimator": "GaussianMixture",       or "KMeans"
       "about": "...",                       the next two lines, for whoever opens the file
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
-      "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
+      "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z; a mixture's
+      "clusters": {"centres": [K][d]},      in coordinates of z; k-means'
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
@@ -34,6 +35,7 @@ import numpy as np
 
 from tacit.files import written_whole
 from tacit.latent.gaussian_mixture import GaussianMixture
+from tacit.latent.k_means import KMeans
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.prior import MixturePrior
@@ -43,21 +45,24 @@ from tacit.tables import Domain, Schema
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ABOUT = (
-    "A row is centre + scale * z, and z has the density of the mixture: the sum over k of weights[k] times the normal "
-    "density with means[k] and covariances[k]. Made under differential privacy; the certificate says how private."
-)
+_ESTIMATORS = {"GaussianMixture": GaussianMixture, "KMeans": KMeans}
+_PRIVATE = "Made under differential privacy; the certificate says how private."
+_ABOUT = {
+    "GaussianMixture": "A row is centre + scale * z, and z has the density of the mixture: the sum over k of "
+    f"weights[k] times the normal density with means[k] and covariances[k]. {_PRIVATE}",
+    "KMeans": f"A row is centre + scale * z, and clusters have their centres in coordinates of z. {_PRIVATE}",
+}
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
 
-def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
+def save_model(model: GaussianMixture | KMeans, path: str | PathLike[str]) -> Path:
     """Write a fitted model to a JSON file, which `load_model` reads back exactly.
 
     The file appears whole or not at all. It is as private as the model.
 
     Parameters
     ----------
-    model : GaussianMixture
+    model : GaussianMixture or KMeans
         Fitted.
     path : str or path
         Usually named ``.tacit``.
@@ -75,21 +80,24 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     True
     """
     path = Path(path)
-    if not isinstance(model, GaussianMixture):
-        raise TypeError(f"A model file holds a tacit.GaussianMixture, and this is a {type(model).__name__}.")
+    name = next((name for name, kind in _ESTIMATORS.items() if isinstance(model, kind)), None)
+    if name is None:
+        raise TypeError(
+            f"A model file holds a tacit.{' or a tacit.'.join(_ESTIMATORS)}, and this is a {type(model).__name__}."
+        )
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
-    domain, mixture = model._domain, model._mixture
+    domain = model._domain
     values = {
         "format": FORMAT,
         "estimator": type(model).__name__,
-        "about": _ABOUT,
+        "about": _ABOUT[name],
         "parameters": _parameters(model),
         "columns": None if domain.names is None else list(domain.names),
         "centre": domain.centre.tolist(),
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
-        "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")},
+        **_found(model),
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
@@ -99,7 +107,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     return path
 
 
-def load_model(path: str | PathLike[str]) -> GaussianMixture:
+def load_model(path: str | PathLike[str]) -> GaussianMixture | KMeans:
     """Read a model that `save_model` wrote: ready to sample, predict and report, exactly as it was.
 
     Nothing in the file is executed. A file that is damaged, or of a format that this version does not know, is refused
@@ -114,9 +122,16 @@ def load_model(path: str | PathLike[str]) -> GaussianMixture:
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
 
 
-def _parameters(model: GaussianMixture) -> dict[str, Any]:
+def _found(model: GaussianMixture | KMeans) -> dict[str, Any]:
+    if isinstance(model, KMeans):
+        return {"clusters": {"centres": model._standard_centres.tolist()}}
+    parts = ("weights", "means", "covariances")
+    return {"mixture": {part: getattr(model._mixture, part).tolist() for part in parts}}
+
+
+def _parameters(model: GaussianMixture | KMeans) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
-    bounds, init, prior = values["bounds"], values["init"], values["prior"]
+    bounds, init = values["bounds"], values["init"]
     if isinstance(bounds, Schema):
         values["bounds"] = bounds.to_dict()
     elif isinstance(bounds, str | int | float | np.number):
@@ -124,7 +139,8 @@ def _parameters(model: GaussianMixture) -> dict[str, Any]:
     else:
         values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
     values["init"] = init if isinstance(init, str) else np.asarray(init, dtype=np.float64).tolist()
-    values["prior"] = None if prior is None else asdict(prior)
+    if values.get("prior") is not None:
+        values["prior"] = asdict(values["prior"])
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
@@ -150,24 +166,32 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number.")
 
 
-def _model(values: dict[str, Any]) -> GaussianMixture:
-    if values["estimator"] != "GaussianMixture":
-        raise ValueError(f"the estimator is {values['estimator']!r}, and should be 'GaussianMixture'")
+def _model(values: dict[str, Any]) -> GaussianMixture | KMeans:
+    if values["estimator"] not in _ESTIMATORS:
+        raise ValueError(f"the estimator is {values['estimator']!r}, and should be one of {', '.join(_ESTIMATORS)}")
     parameters = dict(values["parameters"])
-    bounds, prior = parameters["bounds"], parameters["prior"]
+    bounds = parameters["bounds"]
     schema = Schema.from_dict(bounds) if isinstance(bounds, dict) else None
     parameters["bounds"] = tuple(bounds) if isinstance(bounds, list) else schema or bounds
-    parameters["prior"] = None if prior is None else MixturePrior(**prior)
+    if parameters.get("prior") is not None:
+        parameters["prior"] = MixturePrior(**parameters["prior"])
     if isinstance(parameters["init"], list):
         parameters["init"] = np.array(parameters["init"])
-    model = GaussianMixture(**parameters)
-    checked_mixture_budget(model)
+    model = _ESTIMATORS[values["estimator"]](**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
-    mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
-    _check_shapes(domain, mixture, model.n_components)
     model._domain = domain
-    model._publish(mixture)
+    _check_domain(domain)
+    if isinstance(model, KMeans):
+        model._checked_budget()
+        centres = np.array(values["clusters"]["centres"], float)
+        _check_shapes({"centres": (centres, (model.n_clusters, domain.columns))})
+        model._publish(centres)
+    else:
+        checked_mixture_budget(model)
+        mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
+        _check_mixture(mixture, model.n_components, domain.columns)
+        model._publish(mixture)
     model.n_features_in_ = domain.columns
     if names is not None and schema is None:
         model.feature_names_in_ = np.array(names, dtype=object)
@@ -176,19 +200,28 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     return model
 
 
-def _check_shapes(domain: Domain, mixture: Mixture, components: int) -> None:
+def _check_domain(domain: Domain) -> None:
     columns = domain.columns
-    wanted = {
-        "centre": (domain.centre, (columns,)),
-        "scale": (domain.scale, (columns,)),
-        "weights": (mixture.weights, (components,)),
-        "means": (mixture.means, (components, columns)),
-        "covariances": (mixture.covariances, (components, columns, columns)),
-    }
+    _check_shapes({"centre": (domain.centre, (columns,)), "scale": (domain.scale, (columns,))})
+    if domain.names is not None and len(domain.names) != columns:
+        raise ValueError(f"there must be {columns} names of columns")
+    if (domain.scale <= 0).any():
+        raise ValueError("scales must be positive")
+
+
+def _check_mixture(mixture: Mixture, components: int, columns: int) -> None:
+    _check_shapes(
+        {
+            "weights": (mixture.weights, (components,)),
+            "means": (mixture.means, (components, columns)),
+            "covariances": (mixture.covariances, (components, columns, columns)),
+        }
+    )
+    if (mixture.weights < 0).any() or abs(mixture.weights.sum() - 1) > 1e-6:
+        raise ValueError("weights must be shares of 1")
+
+
+def _check_shapes(wanted: dict[str, tuple[np.ndarray, tuple[int, ...]]]) -> None:
     for name, (array, shape) in wanted.items():
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite numbers of shape {shape}")
-    if domain.names is not None and len(domain.names) != columns:
-        raise ValueError(f"there must be {columns} names of columns")
-    if (mixture.weights < 0).any() or abs(mixture.weights.sum() - 1) > 1e-6 or (domain.scale <= 0).any():
-        raise ValueError("weights must be shares of 1, and scales positive")
