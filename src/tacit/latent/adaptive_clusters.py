@@ -44,6 +44,7 @@ _GROWING_RADIUS = 1.3  # times the root mean square distance: directions survive
 _LEAST_RADIUS, _MOST_RADIUS = 1.1, 3.0  # of refined clusters, which are to be unbiased
 _RADIUS_FOR_NOISE = 0.1
 _STRIDE = 1.8  # over-relaxation: where clusters touch, Lloyd's steps are short of where they lead; the last is plain
+_CLEAR = 2.0  # times its noise: a spread that is known
 _FLOOR = 0.02  # least spread, of the last one, and least variance, of the mean one
 
 
@@ -136,7 +137,8 @@ class AdaptiveClusters:
             means = unit * root / np.maximum(state.counts, 1.0)
             factors = np.clip(np.sqrt(_RADIUS_FOR_NOISE / means), _LEAST_RADIUS, _MOST_RADIUS)
         else:
-            if index:
+            again = index == 1 and name == _GROWING and self._unmeasured(state, unit)
+            if index and not again:
                 affordable = max(state.count, int(state.counts.sum() / (unit * root)))
                 state = state.split(min(self.sizes[index], affordable))
             factors = np.full(state.count, _GROWING_RADIUS)
@@ -145,6 +147,11 @@ class AdaptiveClusters:
         whole = index == 0 and self.centres is None
         radii = np.full(1, reach) if whole else np.clip(factors * np.sqrt(state.spreads), 1e-6 * reach, reach)
         return state, ClusterMoments(Centres(state.centres), radii, *weights, kind)
+
+    def _unmeasured(self, state: Clusters, unit: float) -> bool:
+        """Whether all rows are in so small a part of the bounds that noise hides how small: measure them once more."""
+        noise = unit / _GROWING_WEIGHTS[2] / state.counts.sum() * self.extent.radius**2
+        return bool(state.spreads[0] < _CLEAR * noise)
 
     def update(self, state: Clusters, index: int, statistic: ClusterMoments, released: Array, noise: float) -> Clusters:
         """Move each centre by what its rows say, less what is noise."""
@@ -178,7 +185,7 @@ class AdaptiveClusters:
         """Return mean squared distances from the new centres, from clipped ones from the old: never next to nothing."""
         if state.count > 1:
             squares = radii**2 * _declipped(squares / radii**2, self.extent.columns)
-        least = np.maximum(_FLOOR * state.spreads, 0.5 * noise)
+        least = 0.5 * noise if state.count == 1 else np.maximum(_FLOOR * state.spreads, 0.5 * noise)
         return np.minimum(np.maximum(squares - np.sum(shifts**2, axis=1), least), self.extent.radius**2)
 
     def finish(self, state: Clusters) -> Clusters:
