@@ -6,7 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import GaussianMixture, MixturePrior, load_model, save_model
+from tacit.latent import GaussianMixture, KMeans, MixturePrior, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
 from tacit.tables import Schema
@@ -17,6 +17,7 @@ __all__ = [
     "Budget",
     "Certificate",
     "GaussianMixture",
+    "KMeans",
     "Ledger",
     "MixturePrior",
     "Plan",

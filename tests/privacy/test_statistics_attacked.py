@@ -24,10 +24,13 @@ from tacit.release.curator import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import (
+    Centres,
     Clip,
+    ClusterMoments,
+    ClusterSums,
     ComponentMoments,
-    ComponentSquares,
     Components,
+    ComponentSquares,
     LikelihoodGains,
     Magnitudes,
     RobustSum,
@@ -49,6 +52,7 @@ FAR_APART = Components(
 OVERLAPPING = Components(
     np.array([0.2, 0.5, 0.3]), np.array([[0.0, 0.0], [0.3, 0.1], [0.0, -0.4]]), np.stack([np.eye(2)] * 3) * 0.5
 )
+APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
 
 
@@ -78,6 +82,18 @@ STATISTICS = [
     RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
     RobustSum(np.zeros(2), np.array([1.0, 3.0]), Shorten(), count=1.0),
     RowCount(),
+    *(
+        ClusterMoments(centres, radii, *weights, kind)
+        for kind in ("full", "diag", "spherical")
+        for centres, radii, weights in (
+            (APART, np.array([0.7, 1.5]), (0.5, 1.0, 1.0)),
+            (LONE, np.array([0.9]), (0.5, 3.0, 1.0)),  # where opposite rows are the worst
+        )
+    ),
+    ClusterSums(APART, np.array([0.5, 2.0])),
+    ClusterSums(LONE, np.array([0.5, 2.0]), 0.1, 1.0),
+    ClusterSums(APART, 1.5, 1.0, 0.0),
+    ClusterSums(LONE, 1.5, 0.0, 1.0),
 ]
 
 GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))

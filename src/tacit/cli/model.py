@@ -47,7 +47,7 @@ def sample(
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    fitted = load_model(model)
+    fitted = _mixture(model, "has no density to draw rows from")
     rng = np.random.default_rng(seed)
     with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
         columns = _write(fitted, rows, temporary, rng, advance)
@@ -69,7 +69,7 @@ def report(
     """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
-    fitted = load_model(model)
+    fitted = _mixture(model, "has no report yet")
     names = fitted._domain.names or ()
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
     if json:
@@ -96,6 +96,13 @@ def report_writer() -> Callable[..., Path]:
             f"Reports need the package {error.name!r}, which is not there: pip install 'tacit[plot]'."
         ) from None
     return write_report
+
+
+def _mixture(path: Path, otherwise: str) -> GaussianMixture:
+    fitted = load_model(path)
+    if not isinstance(fitted, GaussianMixture):
+        raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a mixture's file.")
+    return fitted
 
 
 def _write(

@@ -23,6 +23,7 @@ from tacit.latent.model_choice import CHOICE, ChosenScaleFree, checked_grid, lis
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
+from tacit.latent.stored_mixture import ABOUT, restored, stored
 from tacit.latent.uncertainty import MixtureIntervals, confidence_intervals
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
@@ -342,6 +343,17 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             "full": (covariances, upper),
             "tied": (covariances[0], upper[0]),
         }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
+
+    _about = ABOUT
+
+    def _stored(self) -> dict[str, Any]:
+        return {"mixture": stored(self._mixture), "rows": self._rows_known}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        checked_mixture_budget(self)
+        grid = checked_grid(self.n_components)
+        self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None))
+        self._rows_known = None if values.get("rows") is None else int(values["rows"])
 
     def _log_joint(self, blocks: Iterable[Array]) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""

@@ -6,18 +6,21 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",
+      "estimator": "GaussianMixture",       or "KMeans"
       "about": "...",                       the next two lines, for whoever opens the file
-      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity;
-                                            n_components is a number, "auto" or a list of numbers to choose from
+      "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
-      "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
-      "rows": 20000 or null,                how many rows there were: the public number, or a noisy one
+      ...,                                  what the fit found: each estimator says below how it is stored
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
+
+What the fit found is, for
+
+- GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), and "rows", the public or a noisy number of rows;
+- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
@@ -27,7 +30,7 @@ is not signed: whoever can write it can also change the certificate in it.
 from __future__ import annotations
 
 import json
-import numbers
+from collections.abc import Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -36,32 +39,30 @@ from typing import Any
 import numpy as np
 
 from tacit.files import written_whole
+from tacit.fitting import PrivateEstimator
 from tacit.latent.gaussian_mixture import GaussianMixture
-from tacit.latent.mixture import Mixture
-from tacit.latent.mixture_parameters import checked_mixture_budget
-from tacit.latent.model_choice import checked_grid
+from tacit.latent.k_means import KMeans
 from tacit.latent.prior import MixturePrior
+from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ABOUT = (
-    "A row is centre + scale * z, and z has the density of the mixture: the sum over k of weights[k] times the normal "
-    "density with means[k] and covariances[k]. Made under differential privacy; the certificate says how private."
-)
+_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans)}
+_PRIVATE = "Made under differential privacy; the certificate says how private."
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
 
-def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
+def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     """Write a fitted model to a JSON file, which `load_model` reads back exactly.
 
     The file appears whole or not at all. It is as private as the model.
 
     Parameters
     ----------
-    model : GaussianMixture
+    model : estimator
         Fitted.
     path : str or path
         Usually named ``.tacit``.
@@ -79,22 +80,24 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     True
     """
     path = Path(path)
-    if not isinstance(model, GaussianMixture):
-        raise TypeError(f"A model file holds a tacit.GaussianMixture, and this is a {type(model).__name__}.")
+    name = next((name for name, kind in _ESTIMATORS.items() if isinstance(model, kind)), None)
+    if name is None:
+        raise TypeError(
+            f"A model file holds a tacit.{' or a tacit.'.join(_ESTIMATORS)}, and this is a {type(model).__name__}."
+        )
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
-    domain, mixture = model._domain, model._mixture
+    domain = model._domain
     values = {
         "format": FORMAT,
         "estimator": type(model).__name__,
-        "about": _ABOUT,
+        "about": f"A row is centre + scale * z, and {model._about} {_PRIVATE}",
         "parameters": _parameters(model),
         "columns": None if domain.names is None else list(domain.names),
         "centre": domain.centre.tolist(),
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
-        "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")},
-        "rows": model._rows_known,
+        **model._stored(),
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
@@ -104,7 +107,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     return path
 
 
-def load_model(path: str | PathLike[str]) -> GaussianMixture:
+def load_model(path: str | PathLike[str]) -> Any:
     """Read a model that `save_model` wrote: ready to sample, predict and report, exactly as it was.
 
     Nothing in the file is executed. A file that is damaged, or of a format that this version does not know, is refused
@@ -119,20 +122,27 @@ def load_model(path: str | PathLike[str]) -> GaussianMixture:
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
 
 
-def _parameters(model: GaussianMixture) -> dict[str, Any]:
+def _parameters(model: PrivateEstimator) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
-    bounds, init, prior = values["bounds"], values["init"], values["prior"]
+    bounds, init = values["bounds"], values["init"]
     if isinstance(bounds, Schema):
         values["bounds"] = bounds.to_dict()
     elif isinstance(bounds, str | int | float | np.number):
         values["bounds"] = bounds if isinstance(bounds, str) else float(bounds)
     else:
         values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
-    values["init"] = init if isinstance(init, str) else np.asarray(init, dtype=np.float64).tolist()
-    if not isinstance(values["n_components"], str | numbers.Integral):
-        values["n_components"] = [int(k) for k in values["n_components"]]
-    values["prior"] = None if prior is None else asdict(prior)
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+    if not isinstance(init, str):
+        values["init"] = np.asarray(init, dtype=np.float64)
+    if isinstance(values.get("prior"), MixturePrior):
+        values["prior"] = asdict(values["prior"])
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and sequences of them, numpy's and others, as JSON has them."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return list(map(_plain, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -157,47 +167,35 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no number.")
 
 
-def _model(values: dict[str, Any]) -> GaussianMixture:
-    if values["estimator"] != "GaussianMixture":
-        raise ValueError(f"the estimator is {values['estimator']!r}, and should be 'GaussianMixture'")
+def _model(values: dict[str, Any]) -> PrivateEstimator:
+    if values["estimator"] not in _ESTIMATORS:
+        raise ValueError(f"the estimator is {values['estimator']!r}, and should be one of {', '.join(_ESTIMATORS)}")
     parameters = dict(values["parameters"])
-    bounds, prior = parameters["bounds"], parameters["prior"]
+    bounds = parameters["bounds"]
     schema = Schema.from_dict(bounds) if isinstance(bounds, dict) else None
     parameters["bounds"] = tuple(bounds) if isinstance(bounds, list) else schema or bounds
-    parameters["prior"] = None if prior is None else MixturePrior(**prior)
+    if parameters.get("prior") is not None:
+        parameters["prior"] = MixturePrior(**parameters["prior"])
     if isinstance(parameters["init"], list):
         parameters["init"] = np.array(parameters["init"])
-    model = GaussianMixture(**parameters)
-    checked_mixture_budget(model)
+    model = _ESTIMATORS[values["estimator"]](**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
-    mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
-    grid = checked_grid(model.n_components)
-    _check_shapes(domain, mixture, grid[0] if len(grid) == 1 else mixture.count)
     model._domain = domain
-    model._publish(mixture)
+    _check_domain(domain)
+    model._restore(values)
     model.n_features_in_ = domain.columns
     if names is not None and schema is None:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.n_iter_ = int(values["releases"])
-    model._rows_known = None if values.get("rows") is None else int(values["rows"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model
 
 
-def _check_shapes(domain: Domain, mixture: Mixture, components: int) -> None:
+def _check_domain(domain: Domain) -> None:
     columns = domain.columns
-    wanted = {
-        "centre": (domain.centre, (columns,)),
-        "scale": (domain.scale, (columns,)),
-        "weights": (mixture.weights, (components,)),
-        "means": (mixture.means, (components, columns)),
-        "covariances": (mixture.covariances, (components, columns, columns)),
-    }
-    for name, (array, shape) in wanted.items():
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite numbers of shape {shape}")
+    check_shapes(centre=(domain.centre, (columns,)), scale=(domain.scale, (columns,)))
     if domain.names is not None and len(domain.names) != columns:
         raise ValueError(f"there must be {columns} names of columns")
-    if (mixture.weights < 0).any() or abs(mixture.weights.sum() - 1) > 1e-6 or (domain.scale <= 0).any():
-        raise ValueError("weights must be shares of 1, and scales positive")
+    if (domain.scale <= 0).any():
+        raise ValueError("scales must be positive")

@@ -1,5 +1,8 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
+from tacit.statistics.centres import Centres
+from tacit.statistics.cluster_moments import ClusterMoments
+from tacit.statistics.cluster_sums import ClusterSums
 from tacit.statistics.component_moments import (
     ComponentMoments,
     CovarianceType,
@@ -8,19 +11,22 @@ from tacit.statistics.component_moments import (
 )
 from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components
-from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
+from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
 
 __all__ = [
+    "Centres",
     "Clip",
+    "ClusterMoments",
+    "ClusterSums",
     "ComponentMoments",
     "ComponentSquares",
     "Components",
     "CovarianceType",
-    "LikelihoodGains",
     "Influence",
+    "LikelihoodGains",
     "Magnitudes",
     "RobustSum",
     "RowCount",

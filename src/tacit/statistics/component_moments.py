@@ -202,7 +202,7 @@ class ComponentMoments:
         if self.mean > 0:
             out.append(self.mean * gram[:, 0, 1:].ravel())
         seconds = gram[:, 1:, 1:].sum(axis=0, keepdims=True) if self.covariance_type == "tied" else gram[:, 1:, 1:]
-        rows, cols, weights = _triangle(self.components.columns)
+        rows, cols, weights = triangle(self.components.columns)
         out.append(self.second * (seconds[:, rows, cols] * weights).ravel())
         return out
 
@@ -240,7 +240,7 @@ def _outward(bound: float) -> float:
 
 
 @cache
-def _triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+def triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     """Return rows and columns of the upper triangle, and by what its numbers are multiplied."""
     rows, cols = np.triu_indices(columns)
     return rows, cols, np.where(rows == cols, 1.0, math.sqrt(2.0))
@@ -251,7 +251,7 @@ def _unpack(numbers: Array, covariance_type: CovarianceType, count: int, columns
         return numbers
     if covariance_type == "diag":
         return numbers.reshape(count, columns)
-    rows, cols, weights = _triangle(columns)
+    rows, cols, weights = triangle(columns)
     triangles = numbers.reshape(-1, len(weights)) / weights
     matrices = np.zeros((len(triangles), columns, columns))
     matrices[:, rows, cols] = triangles

@@ -133,7 +133,8 @@ class Domain:
     def standardise(self, block: Array) -> Array:
         """Return rows in standard coordinates, brought inside the bounds."""
         with np.errstate(over="ignore", invalid="ignore"):
-            z = (block - self.centre) / self.scale
+            z = block - self.centre
+            z /= self.scale
             if self.unbounded:
                 return z
             if not self.ball:

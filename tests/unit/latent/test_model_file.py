@@ -59,6 +59,32 @@ def test_models_come_back_exactly(path, options):
     assert path.read_bytes() == stored
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"delta": 0.0, "bounds": 50},
+        {"method": "dpem", "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
+        {"bounds": "private", "neighbors": "add_remove"},
+    ],
+    ids=str,
+)
+def test_clusters_come_back_exactly(path, options):
+    model = tacit.KMeans(2, **{"bounds": (LOW, HIGH), "epsilon": 3.0, "random_state": 0} | options).fit(X)
+    again = load_model(save_model(model, path))
+    np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    assert again.privacy_ == model.privacy_
+    stored = path.read_bytes()
+    save_model(again, path)
+    assert path.read_bytes() == stored
+    values = json.loads(stored)
+    values["clusters"]["centres"] = values["clusters"]["centres"][:1]
+    path.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match="centres must be finite numbers of shape"):
+        load_model(path)
+
+
 def test_schemas_come_back(path):
     table, schema = load_randhie()
     model = tacit.GaussianMixture(2, bounds=schema, random_state=0).fit(table.slice(0, 3000))
