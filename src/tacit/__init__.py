@@ -6,7 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import GaussianMixture, MixturePrior, load_model, save_model
+from tacit.latent import FactorAnalysis, GaussianMixture, MixturePrior, Moments, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.tables import Schema
 
@@ -15,9 +15,11 @@ __version__ = version("tacit")
 __all__ = [
     "Budget",
     "Certificate",
+    "FactorAnalysis",
     "GaussianMixture",
     "Ledger",
     "MixturePrior",
+    "Moments",
     "Plan",
     "Schema",
     "__version__",
