@@ -24,8 +24,8 @@ _SHARED = ("epsilon", "delta", "bounds", "neighbors", "n_iter", "missing", "ledg
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """Factor analysis under differential privacy: rows are mean + W z + noise, with few factors z.
 
-    Moments are released (:class:`tacit.Moments`); expectation-maximisation on them reads no rows and costs nothing, so it
-    runs until it settles.
+    Moments are released (:class:`tacit.Moments`). Expectation-maximisation on them reads no rows and costs nothing, so
+    it runs until it settles.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
 
     Notes
     -----
-    Everything that a fit sets is private. ``transform``, ``score`` and so ``fit_transform`` work on the rows you give them,
-    and what they return is as sensitive as those rows are.
+    Everything that a fit sets is private. ``transform``, ``score`` and so ``fit_transform`` work on the rows you give
+    them, and what they return is as sensitive as those rows are.
 
     Examples
     --------
@@ -225,4 +225,3 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
-

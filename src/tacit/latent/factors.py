@@ -85,8 +85,8 @@ class Factors:
 def likeliest_factors(mean: Array, covariance: Array, count: int) -> Factors:
     """Return the factors of highest likelihood for rows with this mean and covariance, by expectation-maximisation.
 
-    The covariance is all of the rows that the likelihood depends on, so this reads none. Columns' own variances are kept
-    above a small share of the whole.
+    The covariance is all of the rows that the likelihood depends on, so this reads none. Columns' own variances are
+    kept above a small share of the whole.
 
     Parameters
     ----------

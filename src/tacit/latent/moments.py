@@ -69,7 +69,8 @@ class Moments(PrivateEstimator):
     method_ : str
         Which method "adaptive" was.
     privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees; it covers all that is computed from the moments.
+        What was released, with how much noise, and what that guarantees. It covers all that is computed from the
+        moments.
     n_features_in_ : int
     feature_names_in_ : array
         Where the rows' columns have names.

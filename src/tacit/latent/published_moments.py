@@ -1,7 +1,7 @@
 """The second moment about the centre of the bounds, released once: what DP-EM does for factor analysis.
 
-Park, Foulds, Chaudhuri and Welling (2017), section 6: rows in a ball, mean zero, Gaussian noise on the upper triangle of
-sum x x' ("Analyze Gauss"), eigenvalues that come out negative lifted to almost nothing, the classical calibration.
+Park, Foulds, Chaudhuri and Welling (2017), section 6: rows in a ball, mean zero, Gaussian noise on the upper triangle
+of sum x x' ("Analyze Gauss"), eigenvalues that come out negative lifted to almost nothing, the classical calibration.
 Corrected: the ball is public and not the data's own largest norm. Where the paper states the sensitivity 2, sqrt(2) is
 proved and used.
 """

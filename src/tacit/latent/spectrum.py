@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tacit.latent.shrinkage import positive_mean
 from tacit.statistics.components import Array
 
 _EXACT = 400  # columns up to which all eigenvalues are computed
@@ -70,11 +71,22 @@ def common_factors(correlations: Array, noise: float, most: int) -> Array:
         clear = values > edge
         kept = np.sqrt(np.maximum(values[clear] ** 2 - 4 * unit**2, 0.0))
         loadings = vectors[:, clear] * np.sqrt(kept)
-        found = np.einsum("dk,dk->d", loadings, loadings)
-        over = np.sqrt(np.minimum(1.0, _MOST_COMMON / np.maximum(found, 1e-300)))
-        loadings = loadings * over[:, None]
-        found = np.minimum(found, _MOST_COMMON)
+        unsure = noise * math.sqrt(np.sum(0.5 / np.maximum(kept, unit)))
+        loadings, found = _within_variance(loadings, unsure)
         if np.abs(found - common).max() < _SETTLED:
             break
         common = found
     return loadings
+
+
+def _within_variance(loadings: Array, noise: float) -> tuple[Array, Array]:
+    """Return loadings shortened so that each column of variance 1 keeps some of its own, and what it has in common.
+
+    How much of its own: the mean of what is known about that, with this noise in the length of its loadings, given that
+    it is positive. Too little would cost far more likelihood than too much.
+    """
+    common = np.einsum("dk,dk->d", loadings, loadings)
+    unsure = np.maximum(2 * np.sqrt(common) * noise, 1e-12)
+    own = positive_mean((1.0 - common) / unsure, 1.0) * unsure
+    kept = np.minimum(1.0 - np.minimum(own, 1.0), _MOST_COMMON)
+    return loadings * np.sqrt(kept / np.maximum(common, 1e-300))[:, None], kept

@@ -1,17 +1,17 @@
 """Mean and covariance where rows are few beside columns: columns first, then one release of all second moments.
 
-A covariance of d columns has d (d + 1) / 2 numbers, and their noise has eigenvalues that grow with d^(3/2). Measuring it
-again and again in its own coordinates, as :mod:`tacit.latent.scale_free` does, is best where that is small beside the
-number of rows. Where it is not, two cheaper questions are asked first and one of them decides the units of the last:
+A covariance of d columns has d (d + 1) / 2 numbers, and their noise has eigenvalues that grow with d^(3/2). Measuring
+it again and again in its own coordinates, as :mod:`tacit.latent.scale_free` does, is best where that is small beside
+the number of rows. Where it is not, cheaper questions are asked first, and decide the units of the last:
 
-- *Columns*, a few times: mean and variance of each column by itself (``ColumnMoments``), starting from the bounds. Their
-  noise grows with sqrt(d) alone. What cannot be told of single columns is shrunk to what all have in common.
+- *Columns*, a few times: mean and variance of each column by itself (``ColumnMoments``), starting from the bounds.
+  Their noise grows with sqrt(d) alone. What cannot be told of single columns is shrunk to what all have in common.
 - *Second moments*, once, with columns in units of their own standard deviations. Of the correlations only directions
   that stand out of the noise are kept (:func:`tacit.latent.spectrum.common_factors`); there are always columns' own
   variances to fall back on, so a hopeless last release costs its share of the budget and nothing else.
 
-The first release, in public coordinates, sees what clipping hides later: where it clearly shows more variance than a
-column was left with, the column is widened.
+In between, a release of plain squared deviations in public units sees what clipping in a column's own units hides (a
+rare condition, a cost that is mostly zero): where it clearly shows more variance, the column is widened.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ from tacit.privacy import Gaussian, Relation, Step
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
 from tacit.statistics.components import Array
 
-COLUMNS, SECOND_MOMENTS = "columns", "second moments"
+COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 _COLUMN_ROUNDS = 4
-_COLUMNS_SHARE = 0.4  # of the budget, in squared signal-to-noise, for all rounds of columns together
+# Shares of the budget, in squared signal-to-noise.
+_SHARES = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
 _REACHES = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0])  # standard deviations to clip at
 _RADIUS2 = 1.3  # squared radius of the last release, in units of the columns' summed variances
 _LEAST_VARIANCE = 0.02  # in one round, relative to the columns' mean variance
 _LEAST_DOUBT = 0.05
 _MOST_FACTORS = 30
-_CLEAR, _TAILED = 3.0, 1.5  # noise by which the first release must exceed the last variances, and how many times
+_CLEAR = 2.0  # standard deviations of noise by which tails must stand out
+_TAILED = 1.5  # and how many times the variance
 _COUNT = 0.5  # weight of the count in a release of columns, where the number of rows is secret
 
 
@@ -51,7 +53,7 @@ class Staged:
     rows: float | None
     loadings: Array  # (d, k), of columns in units of their scales
     doubts: tuple[float, float] = (1.0, 1.0)  # of means and variances, relative
-    widest: Array | None = None  # variances that the first release shows beyond doubt
+    first: bool = True  # whether nothing has been released yet
 
     def covariance(self) -> Array:
         """Return the covariance: what columns have in common, and the rest of each one's variance."""
@@ -89,22 +91,22 @@ class StagedMoments:
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        rounds = _COLUMN_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - 1
+        rounds = _COLUMN_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - 2
         if rounds < 1:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and staged moments take one release or more of columns and one of second "
-                'moments; pass n_iter=2 or more, or "auto".'
+                f"n_iter is {self.n_iter}, and staged moments take one or more releases of columns, one of tails and "
+                'one of second moments; pass n_iter=3 or more, or "auto".'
             )
-        self.rounds = [COLUMNS] * rounds + [SECOND_MOMENTS]
+        self.rounds = [COLUMNS] * rounds + [TAILS, SECOND_MOMENTS]
 
     def steps(self) -> list[Step]:
-        """Return two steps."""
-        rounds = len(self.rounds) - 1
-        size = 1 + self.columns + numbers_in_second_moment("full", self.columns)
-        return [
-            Gaussian(COLUMNS, math.sqrt(rounds / _COLUMNS_SHARE), rounds, 1 + 2 * self.columns),
-            Gaussian(SECOND_MOMENTS, 1 / math.sqrt(1 - _COLUMNS_SHARE), 1, size),
-        ]
+        """Return three steps."""
+        steps: list[Step] = []
+        for name, share in _SHARES.items():
+            count = self.rounds.count(name)
+            second = numbers_in_second_moment("full", self.columns) if name == SECOND_MOMENTS else self.columns
+            steps.append(Gaussian(name, math.sqrt(count / share), count, 1 + self.columns + second))
+        return steps
 
     def start(self) -> Staged:
         """Return columns as wide as the bounds, and nothing in common."""
@@ -115,10 +117,10 @@ class StagedMoments:
         self, state: Staged, index: int, noise: Noise
     ) -> tuple[Staged, ColumnMoments] | tuple[Staged, ComponentMoments]:
         """Measure columns by themselves, or all together, in the units found so far."""
-        if self.rounds[index] == COLUMNS:
+        if self.rounds[index] != SECOND_MOMENTS:
             weight = 0.0 if self.rows is not None else _COUNT
-            columns = ColumnMoments(state.mean, state.scales, weight)
-            if state.rows is not None and index > 0:  # the first round is in public coordinates
+            columns = ColumnMoments(state.mean, np.ones(self.columns), weight)
+            if self.rounds[index] == COLUMNS and index > 0:  # the first round, like the tails, is in public units
                 reach = _reach(noise(columns) * math.sqrt(self.columns) / state.rows)
                 columns = replace(columns, reach=np.minimum(reach * state.scales, 2.0))
             return state, columns
@@ -132,6 +134,8 @@ class StagedMoments:
         """Move centres and scales by what the columns say, less what is noise; in the end, find what is common."""
         counts, sums, squares = statistic.parts(released)
         rows = float(self.rows) if self.rows is not None else max(float(counts[0]), noise / statistic.count)
+        if self.rounds[index] == TAILS:
+            return self._widened(replace(state, rows=rows), squares / rows, noise * math.sqrt(self.columns) / rows)
         if isinstance(statistic, ColumnMoments):
             return self._columns(replace(state, rows=rows), statistic, sums / rows, squares / rows, noise / rows)
         return self._common(replace(state, rows=rows), statistic, sums[0] / rows, squares[0] / rows, noise / rows)
@@ -140,7 +144,7 @@ class StagedMoments:
         scales, number = state.scales, self.columns
         clip = statistic.reach / scales
         # The first round is clipped at the bounds, where rows are anyway.
-        kept = np.ones(number) if state.widest is None else clipped_variance(clip)
+        kept = np.ones(number) if state.first else clipped_variance(clip)
         unit = noise * math.sqrt(number) * clip  # of a mean; all columns alike, but where the bounds are nearer
         mean_noise, noise = float(np.sqrt(np.mean((unit / statistic.mean) ** 2))), float(np.mean(unit * clip / kept))
         shift, trust = shrunk(means / scales, mean_noise, state.doubts[0])
@@ -151,8 +155,9 @@ class StagedMoments:
         variances = positive_mean(size + shape, noise * math.sqrt(share))
         variances = np.maximum(variances, _LEAST_VARIANCE * size)
         least = np.sqrt(np.broadcast_to(self.least_variances, (number,)))
-        new = replace(
+        return replace(
             state,
+            first=False,
             mean=np.clip(state.mean + scales * shift, -self.reach, self.reach),
             scales=np.clip(scales * np.sqrt(variances), least, self.reach),
             doubts=(
@@ -160,10 +165,12 @@ class StagedMoments:
                 min(1.0, share * noise**2 / size**2 + _LEAST_DOUBT),
             ),
         )
-        if state.widest is not None:
-            return new
-        # The first release, in public coordinates: what is left of squares after the most that noise may have added.
-        return replace(new, widest=squares - (state.mean + scales * shift) ** 2 - _CLEAR * noise)
+
+    def _widened(self, state: Staged, squares: Array, noise: float) -> Staged:
+        """Return columns with variances that plain squared deviations clearly exceed raised to those."""
+        variances = state.scales**2
+        wider = squares > _TAILED * variances + _CLEAR * noise
+        return replace(state, scales=np.sqrt(np.where(wider, np.minimum(squares, 1.0), variances)))
 
     def _common(self, state: Staged, statistic: ComponentMoments, mean: Array, second: Array, noise: float) -> Staged:
         noise *= statistic.radius**2
@@ -172,11 +179,8 @@ class StagedMoments:
         # Columns have variance 1 in these units. If rows were clipped, or the scales are off, the trace shows it.
         size = max(np.trace(moment) / self.columns, 0.5)
         loadings = common_factors(moment / size, noise / size, _MOST_FACTORS)
-        scales = state.scales
-        wider = (state.widest > _TAILED * scales**2) & (state.widest > 0)
-        scales = np.where(wider, np.sqrt(np.where(wider, state.widest, 1.0)), scales)
         mean = np.clip(state.mean + state.scales * shift, -self.reach, self.reach)
-        return replace(state, mean=mean, scales=scales, loadings=loadings)
+        return replace(state, mean=mean, loadings=loadings)
 
 
 def clipped_variance(reach: Array) -> Array:
@@ -195,7 +199,8 @@ def clipped_variance(reach: Array) -> Array:
 def _reach(noise: float) -> float:
     """Return where to clip a cell, in standard deviations: a variance's noise against what clipping hides of tails.
 
-    Tails are taken to be a Laplace law's. `noise` is that of the mean square of a cell clipped at one standard deviation.
+    Tails are taken to be a Laplace law's. `noise` is that of the mean square of a cell clipped at one standard
+    deviation.
     """
     hidden = np.exp(-math.sqrt(2.0) * _REACHES) * (1 + math.sqrt(2.0) * _REACHES)
     return float(_REACHES[int(np.argmin((noise * _REACHES**2) ** 2 + hidden**2))])

@@ -33,19 +33,20 @@ class ColumnMoments:
 
     Notes
     -----
-    **add_remove**: the d numbers u_j / sqrt(d) have squares that add up to at most 1, and so have u_j^2 / sqrt(d). Hence
-    |t|^2 <= count^2 + mean^2 + second^2.
+    **add_remove**: the d numbers u_j / sqrt(d) have squares that add up to at most 1, and so have u_j^2 / sqrt(d).
+    Hence |t|^2 <= count^2 + mean^2 + second^2.
 
     **replace_one**: if one of the two rows contributes nothing, this is the case above. If both contribute, the count
-    stays. With p = |u - u'| and s = |u + u'| of one column, u^2 - u'^2 is p s in absolute
-    value and p + s = 2 max(|u|, |u'|) <= 2, so the column moves |t - t'|^2 by
+    stays. With p = |u - u'| and s = |u + u'| of one column, u^2 - u'^2 is p s in absolute value, and
+    p + s = 2 max(|u|, |u'|) <= 2, so the column adds to |t - t'|^2
 
         ( mean^2 p^2 + second^2 p^2 s^2 ) / d <= h(p) / d,    h(p) = p^2 (mean^2 + second^2 (2 - p)^2),  0 <= p <= 2,
 
-    and d columns by the most that h can be; the bound is the larger of the two cases. With r = mean^2 / second^2, h' / (2 p) is second^2 (r + 2 (2 - p)(1 - p)),
-    which for r < 1/2 has a sign change from above at p = (3 - sqrt(1 - 2 r)) / 2, and otherwise is never negative. So
-    the most is h there or h(2) = 4 mean^2. For mean = 0.6 and second = 1 it is 1.44, where an added row has 1.36: a
-    replaced one costs little more, as squares are positive.
+    and d columns add at most the most that h can be. With r = mean^2 / second^2, h' / (2 p) is
+    second^2 (r + 2 (2 - p)(1 - p)): for r < 1/2 it turns negative at p = (3 - sqrt(1 - 2 r)) / 2 and positive again
+    before p = 2, and otherwise it is never negative. So the most is h there, or h(2) = 4 mean^2. The bound is the
+    larger of the two cases. For mean = 0.6 and second = 1 the most is 1.44, where an added row has 1.36: a replaced one
+    costs little more, as squares are positive.
 
     **l1**: u_j / sqrt(d) add up to at most sqrt(d), and so do their squares; a replaced row moves sums by at most twice
     that, and squares by at most once, as they lie in [0, 1].
