@@ -99,6 +99,11 @@ class StagedMoments:
             )
         self.rounds = [COLUMNS] * rounds + [TAILS, SECOND_MOMENTS]
 
+    @property
+    def _widest(self) -> float:
+        """How far from the centre a cell is measured: as far as it can be, but for the ends of a ball's long axes."""
+        return min(self.reach, 2.0)
+
     def steps(self) -> list[Step]:
         """Return three steps."""
         steps: list[Step] = []
@@ -119,10 +124,10 @@ class StagedMoments:
         """Measure columns by themselves, or all together, in the units found so far."""
         if self.rounds[index] != SECOND_MOMENTS:
             weight = 0.0 if self.rows is not None else _COUNT
-            columns = ColumnMoments(state.mean, np.ones(self.columns), weight)
+            columns = ColumnMoments(state.mean, np.full(self.columns, self._widest), weight)
             if self.rounds[index] == COLUMNS and index > 0:  # the first round, like the tails, is in public units
                 reach = _reach(noise(columns) * math.sqrt(self.columns) / state.rows)
-                columns = replace(columns, reach=np.minimum(reach * state.scales, 2.0))
+                columns = replace(columns, reach=np.minimum(reach * state.scales, 2 * self._widest))
             return state, columns
         count, mean = block_weights(self.columns, "full", self.neighbors)
         component = DiagonalComponent(state.mean, state.scales)
@@ -135,7 +140,7 @@ class StagedMoments:
         counts, sums, squares = statistic.parts(released)
         rows = float(self.rows) if self.rows is not None else max(float(counts[0]), noise / statistic.count)
         if self.rounds[index] == TAILS:
-            return self._widened(replace(state, rows=rows), squares / rows, noise * math.sqrt(self.columns) / rows)
+            return self._widened(replace(state, rows=rows), squares / rows, noise / rows)
         if isinstance(statistic, ColumnMoments):
             return self._columns(replace(state, rows=rows), statistic, sums / rows, squares / rows, noise / rows)
         return self._common(replace(state, rows=rows), statistic, sums[0] / rows, squares[0] / rows, noise / rows)
@@ -169,8 +174,9 @@ class StagedMoments:
     def _widened(self, state: Staged, squares: Array, noise: float) -> Staged:
         """Return columns with variances that plain squared deviations clearly exceed raised to those."""
         variances = state.scales**2
+        noise *= math.sqrt(self.columns) * self._widest**2
         wider = squares > _TAILED * variances + _CLEAR * noise
-        return replace(state, scales=np.sqrt(np.where(wider, np.minimum(squares, 1.0), variances)))
+        return replace(state, scales=np.sqrt(np.where(wider, np.minimum(squares, self._widest**2), variances)))
 
     def _common(self, state: Staged, statistic: ComponentMoments, mean: Array, second: Array, noise: float) -> Staged:
         noise *= statistic.radius**2

@@ -70,6 +70,15 @@ def test_a_column_that_is_nearly_always_zero_keeps_its_variance():
     assert 0.5 < moments.covariance_[0, 0] / X[:, 0].var() < 2
 
 
+@pytest.mark.parametrize("bounds", [10.0, (-10, 10), 300.0, "private"], ids=str)
+def test_rows_near_the_edge_of_the_bounds(bounds):
+    X = np.random.default_rng(0).normal([9.0, 0.0, 0.0], [0.3, 0.5, 0.1], (20_000, 3))
+    for method in ("staged", "iterated"):
+        moments = tacit.Moments(method=method, bounds=bounds, random_state=0).fit(X)
+        assert np.allclose(moments.mean_, [9, 0, 0], atol=0.05)
+        assert np.allclose(np.sqrt(np.diag(moments.covariance_)), [0.3, 0.5, 0.1], rtol=0.15)
+
+
 def test_what_adaptive_is_follows_from_public_numbers():
     budget = Budget(1.0, 1e-6)
     assert iteration_pays(20_000, 50, budget, "replace_one")
