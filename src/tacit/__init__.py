@@ -6,7 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import GaussianMixture, KMeans, MixturePrior, load_model, save_model
+from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MixturePrior, Moments, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
 from tacit.tables import Schema
@@ -16,10 +16,12 @@ __version__ = version("tacit")
 __all__ = [
     "Budget",
     "Certificate",
+    "FactorAnalysis",
     "GaussianMixture",
     "KMeans",
     "Ledger",
     "MixturePrior",
+    "Moments",
     "Plan",
     "RobustMean",
     "Schema",

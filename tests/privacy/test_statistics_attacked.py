@@ -28,9 +28,11 @@ from tacit.statistics import (
     Clip,
     ClusterMoments,
     ClusterSums,
+    ColumnMoments,
     ComponentMoments,
-    Components,
     ComponentSquares,
+    Components,
+    DiagonalComponent,
     LikelihoodGains,
     Magnitudes,
     RobustSum,
@@ -53,6 +55,7 @@ OVERLAPPING = Components(
     np.array([0.2, 0.5, 0.3]), np.array([[0.0, 0.0], [0.3, 0.1], [0.0, -0.4]]), np.stack([np.eye(2)] * 3) * 0.5
 )
 APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
+UPRIGHT = DiagonalComponent(np.array([0.2, -0.1]), np.array([0.7, 0.1]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
 
 
@@ -72,11 +75,17 @@ def moments(kind):
 
 STATISTICS = [
     *(statistic for kind in KINDS for statistic in moments(kind)),
+    ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
+    ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),
     ComponentSquares(FAR_APART),
     ComponentSquares(OVERLAPPING),
     ComponentSquares(ALONE),
     LikelihoodGains((FAR_APART, OVERLAPPING)),
     LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE, ALONE)),
+    *(
+        ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, count, mean)
+        for count, mean in ((0.0, 0.6), (0.5, 0.6), (0.0, 2.0), (2.0, 0.1))
+    ),
     Magnitudes(COLUMNS),
     RobustSum(np.array([0.3, -0.1]), np.array([2.0, 0.5]), Clip()),
     RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
@@ -100,6 +109,8 @@ GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
 
 
 def label(statistic):
+    if isinstance(statistic, ColumnMoments):
+        return f"columns-{statistic.count:.2g}-{statistic.mean:.2g}"
     if not isinstance(statistic, ComponentMoments):
         size = getattr(getattr(statistic, "components", None), "count", statistic.size)
         return f"{type(statistic).__name__}{size}"
@@ -169,6 +180,17 @@ def test_replaced_row_reaches_the_bound(kind, components, count, mean):
     assert attack.ratio > 0.99, attack
 
 
+@pytest.mark.parametrize("mean", [0.1, 0.5, 0.6, 0.7, 2.0])
+def test_replaced_row_reaches_the_bound_of_columns(mean):
+    """Both where opposite rows are the worst and where rows at an angle are."""
+    statistic = ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.0, mean)
+    grid = np.linspace(-1, 1, 401)[:, None] * UPRIGHT.scales + UPRIGHT.mean
+    furthest = max(moved(statistic, row[None], UPRIGHT.mean[None] + UPRIGHT.scales) for row in grid)
+    one_row = moved(statistic, UPRIGHT.mean[None] + UPRIGHT.scales, np.empty((0, COLUMNS)))
+    assert max(furthest, one_row) <= statistic.sensitivity("replace_one")
+    assert max(furthest, one_row) > 0.999 * statistic.sensitivity("replace_one")
+
+
 @pytest.mark.parametrize("columns", [1, 2, 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_weights_let_a_replaced_row_go_further(kind, columns):
@@ -191,6 +213,7 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         ComponentSquares(FAR_APART),
         LikelihoodGains((FAR_APART, OVERLAPPING)),
         LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE)),
+        ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.5),
         Magnitudes(COLUMNS),
         RobustSum(np.zeros(2), np.ones(2), Clip(), count=0.5),
         RowCount(),
@@ -320,6 +343,33 @@ def test_moments_move_no_further_than_stated(kind, pair, parts, data):
         whitened=data.draw(st.booleans()),
         only=data.draw(st.one_of(st.none(), st.integers(0, parts.count - 1))),
     )
+    neighbors, rows, others = pair
+    for norm in NORMS:
+        assert moved(statistic, rows, others, norm) <= bound(statistic, neighbors, norm, len(rows))
+
+
+@given(pair=neighbours(), data=st.data())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_columns_move_no_further_than_stated(pair, data):
+    number = st.floats(-160, 160).map(lambda power: 10.0**power)
+    place = st.lists(st.floats(-2, 2), min_size=COLUMNS, max_size=COLUMNS)
+    centre = np.array(data.draw(place)) * data.draw(st.sampled_from([1.0, 1e9, 1e200]))
+    reach = np.array([data.draw(number) for _ in range(COLUMNS)])
+    weights = [data.draw(st.sampled_from(values)) for values in ([0.0, 0.5, 3.0], [0.1, 0.6, 2.0], [0.2, 1.0])]
+    statistic = ColumnMoments(centre, reach, *weights)
+    neighbors, rows, others = pair
+    for norm in NORMS:
+        assert moved(statistic, rows, others, norm) <= bound(statistic, neighbors, norm, len(rows))
+
+
+@given(pair=neighbours(), data=st.data())
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_moments_in_columns_own_units_move_no_further_than_stated(pair, data):
+    number = st.floats(-150, 150).map(lambda power: 10.0**power)
+    scales = np.array([data.draw(number) for _ in range(COLUMNS)])
+    one = DiagonalComponent(np.array([data.draw(st.floats(-2, 2)) for _ in range(COLUMNS)]), scales)
+    count, mean = (data.draw(st.sampled_from([0.0, 0.2, 1.0, 5.0])) for _ in range(2))
+    statistic = ComponentMoments(one, data.draw(st.sampled_from([1e-100, 0.1, 1.0, 4.0])), count, mean)
     neighbors, rows, others = pair
     for norm in NORMS:
         assert moved(statistic, rows, others, norm) <= bound(statistic, neighbors, norm, len(rows))
@@ -467,6 +517,20 @@ def test_a_row_is_computed_alike_wherever_it_stands(columns, order):
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("columns", [1, 3, 20, 130])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_row_in_columns_own_units_is_computed_alike_wherever_it_stands(columns, order):
+    rng = np.random.default_rng(columns)
+    one = DiagonalComponent(rng.uniform(-1, 1, columns), rng.uniform(1e-6, 1, columns))
+    row = rng.uniform(-1, 1, columns)
+    seen = set()
+    for rows in (1, 2, 3, 8, 63, 64, 65, 1000):
+        y, distances, _ = one.e_step(np.asarray(np.tile(row, (rows, 1)), order=order))
+        for place in {0, 1, rows // 2, rows - 1} & set(range(rows)):
+            seen.add((y[:, :, place].tobytes(), distances[:, place].tobytes()))
+    assert len(seen) == 1
+
+
 @pytest.mark.parametrize("size", [1e-4, 1e-6, 1e-8, 1e-10])
 def test_rows_between_two_narrow_components_stay_with_theirs(size):
     """Which one is nearer is decided in the last bits, and must not change when an earlier row goes."""
@@ -500,6 +564,7 @@ def test_computed_sums_of_neighbours_are_no_further_apart_than_the_noise_is_size
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3 * BLOCK_ROWS + 77, COLUMNS)) * rng.choice([1e-3, 1.0, 30.0], (3 * BLOCK_ROWS + 77, 1))
     for statistic in (STATISTICS[0], STATISTICS[2], ComponentSquares(OVERLAPPING), GAINS, Magnitudes(COLUMNS)):
+    for statistic in (STATISTICS[0], STATISTICS[2], ComponentSquares(OVERLAPPING), STATISTICS[-2], Magnitudes(COLUMNS)):
         plan = Plan((kind("sum", 1.0, size=statistic.size),), neighbors=neighbors)
         sensitivity, lattice = Curator(as_source(rows), plan)._sensitivity(plan.steps[0], statistic)
 

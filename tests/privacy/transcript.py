@@ -1,4 +1,4 @@
-"""Everything that crosses the door while a mixture is fitted, and the best attack there is on it.
+"""Everything that crosses the door while a model is fitted, and the best attack there is on it.
 
 What a model publishes is a little of what its curator released. The guarantee is for all of it: somebody who reads
 every noisy sum, and knows both data sets in question, must not tell them apart any better than the certificate says.
@@ -105,15 +105,15 @@ def hard_pair(neighbors, crowd=CROWD):
     return np.vstack([crowd, FAR]), np.vstack([crowd, other])
 
 
-def audited(trials, curator=Curator, pair=None, seed=0, **settings):
+def audited(trials, curator=Curator, pair=None, seed=0, model=tacit.GaussianMixture, **settings):
     """Audit everything that crosses the door in a fit, on the hard pair, against the certificate's whole curve."""
     settings = {"epsilon": 8.0, "delta": 1e-3, "bounds": (-1, 1), "neighbors": "replace_one", **settings}
     data, neighbor = hard_pair(settings["neighbors"]) if pair is None else pair
 
     def run(rows, seed):
-        return Transcript(tacit.GaussianMixture(random_state=seed, **settings), rows, curator).numbers(data, neighbor)
+        return Transcript(model(random_state=seed, **settings), rows, curator).numbers(data, neighbor)
 
-    claim = tacit.GaussianMixture(random_state=0, **settings).fit(data).privacy_
+    claim = model(random_state=0, **settings).fit(data).privacy_
     gaussian = all(isinstance(step, Gaussian) for step in claim.plan.steps)
     return audit_outputs(
         run,

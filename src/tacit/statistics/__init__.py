@@ -3,6 +3,7 @@
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.cluster_sums import ClusterSums
+from tacit.statistics.column_moments import ColumnMoments
 from tacit.statistics.component_moments import (
     ComponentMoments,
     CovarianceType,
@@ -10,7 +11,7 @@ from tacit.statistics.component_moments import (
     numbers_in_second_moment,
 )
 from tacit.statistics.component_squares import ComponentSquares
-from tacit.statistics.components import Components
+from tacit.statistics.components import Components, DiagonalComponent
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
@@ -21,10 +22,12 @@ __all__ = [
     "Clip",
     "ClusterMoments",
     "ClusterSums",
+    "ColumnMoments",
     "ComponentMoments",
     "ComponentSquares",
     "Components",
     "CovarianceType",
+    "DiagonalComponent",
     "Influence",
     "LikelihoodGains",
     "Magnitudes",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, DiagonalComponent
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
@@ -37,7 +37,7 @@ class ComponentMoments:
 
     Parameters
     ----------
-    components : Components
+    components : Components or DiagonalComponent
         The current, already private parameters.
     radius : float
         Where rows are clipped.
@@ -85,7 +85,7 @@ class ComponentMoments:
     (1.7321, 2.4495)
     """
 
-    components: Components
+    components: Components | DiagonalComponent
     radius: float
     count: float = 1.0
     mean: float = 1.0

@@ -122,3 +122,49 @@ class Components:
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances.sum(axis=0))
         return lifted, distances, lost
+
+
+@dataclass(frozen=True, eq=False)
+class DiagonalComponent:
+    """One Gaussian with independent columns: what :class:`Components` is, without matrices, for many columns.
+
+    Parameters
+    ----------
+    mean, scales : (d,) arrays
+        Scales are positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = DiagonalComponent(np.zeros(2), np.array([1.0, 2.0]))
+    >>> distances, shares = one.e_step(np.array([[1.0, 2.0], [np.nan, 0.0]]))[1:]
+    >>> distances, shares
+    (array([[2., 0.]]), array([[1., 0.]]))
+    """
+
+    mean: Array
+    scales: Array
+
+    count = 1
+
+    @property
+    def columns(self) -> int:
+        """How many columns the rows have."""
+        return len(self.mean)
+
+    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+        """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has a share of 1."""
+        if short := -len(block) % ROWS_AT_ONCE:
+            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
+            return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
+        lifted = np.ones((1, self.columns + 1, len(block)))
+        y = lifted[:, 1:]
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(block.T, self.mean[:, None], out=y[0])
+            y /= self.scales[:, None]
+            distances = np.einsum("kdr,kdr->kr", y, y)
+            lost = ~np.isfinite(distances[0])
+        if lost.any():
+            lifted[:, :, lost] = 0.0
+            distances[:, lost] = 0.0
+        return lifted, distances, np.where(lost, 0.0, 1.0)[None]
