@@ -6,10 +6,11 @@ only, so however many there are, one release of all of them costs what that of a
 
 Where to start is what decides over k-means, and is a leak if taken from rows. Here clusters grow: one release of the
 whole table, its clusters split along their longest axes into some three times as many, and so on up to twice as many as
-asked for. What is known of those, counts, centres and covariances, is a private summary of the table: ordinary k-means
-on it, from many starts, costs nothing and finds the clusters to refine. A few releases later they are done.
+asked for, and 24 at least. What is known of those, counts, centres and covariances, is a private summary of the table:
+ordinary k-means on it, from many starts, costs nothing and finds the clusters to refine. A few releases later they are
+done.
 
-Constants were chosen on eight kinds of generated tables (blobs apart, overlapping, unequal, heavy-tailed, elongated,
+Constants were chosen on seven kinds of generated tables (blobs apart, overlapping, unequal, heavy-tailed, elongated,
 narrow, and none at all), not on any one.
 """
 
@@ -35,6 +36,7 @@ _GROWING, _SUMMARY, _REFINING = "growing moments", "summary moments", "refining 
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _SUMMARY: 2.0, _REFINING: 2.0}
 _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
+_LEAST_SUMMARY = 24  # clusters in a summary that shows how a table is shaped
 # With Laplace noise every round costs in proportion: there are fewer.
 _GROWTH = {False: 3.5, True: 6.5}  # from one round to the next, at most
 _REFINING_ROUNDS = {False: 3, True: 2}
@@ -91,7 +93,7 @@ class AdaptiveClusters:
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
 
     def _growing_sizes(self) -> list[int]:
-        most = _SUMMARY_CLUSTERS * self.n_clusters if self.n_clusters > 1 else 1
+        most = max(_LEAST_SUMMARY, _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
         steps = math.ceil(math.log(most) / math.log(_GROWTH[self.pure]))
         if self.n_iter != "auto":
             steps = min(steps, max(1, int(self.n_iter) - 2)) if most > 1 else 0

@@ -204,6 +204,7 @@ def test_refusals_come_before_anything_is_charged(options, message, tmp_path):
 
 def test_few_iterations_grow_faster():
     extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
+    assert AdaptiveClusters(5, extent, 1000).sizes == [1, 3, 8, 24, 5, 5, 5]
     assert AdaptiveClusters(20, extent, 1000).sizes == [1, 3, 12, 40, 20, 20, 20]
     assert AdaptiveClusters(20, extent, 1000, n_iter=3).sizes == [1, 40, 20]
     assert AdaptiveClusters(1, extent, 1000).sizes == [1, 1, 1, 1]
