@@ -181,8 +181,12 @@ def _style(label: str) -> dict[str, Any]:
     if label == NOT_PRIVATE:
         return {"color": "black", "linestyle": ":"}
     if "tacit" in label:
-        return {"color": "#1f5fa8", "linewidth": 2.4, "marker": "o", "markersize": 4}
+        colour, marker = ("#7fb0e0", "^") if "diagonal" in label else ("#1f5fa8", "o")
+        return {"color": colour, "linewidth": 2.4, "marker": marker, "markersize": 5}
     colours = {"linear": "#8a8f98", "advanced": "#d1661f", "zCDP": "#2a8a4a", "moments": "#a03d80"}
-    colour = next((colour for word, colour in colours.items() if label.startswith(word)), "#1a7390")
-    return {"color": colour, "marker": "s" if "LLG" in label else "o", "markersize": 4,
-            "linestyle": "--" if "LLG" in label else "-"}  # fmt: skip
+    composition = next((word for word in colours if label.startswith(word)), None)
+    line = "--" if "LLG" in label else "-"
+    if composition == "moments":  # as good as zCDP, so that the two lines lie on each other
+        line = (0, (1, 3)) if "GGG" in label else (0, (1, 3, 4, 3))
+    marker = "s" if "LLG" in label else "o"
+    return {"color": colours.get(composition, "#1a7390"), "linestyle": line, "marker": marker, "markersize": 4}
