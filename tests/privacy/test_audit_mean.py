@@ -8,7 +8,9 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator
-from tacit.release import curator
+from tacit.fitting import estimator as estimators
+from tacit.privacy import Laplace
+from tacit.release import Curator, curator
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (30, 1))
 RIGHT, LEFT = np.vstack([ROWS, [[1e6]]]), np.vstack([ROWS, [[-1e6]]])
@@ -22,6 +24,7 @@ SETTINGS = {
     "adaptive-gaussian": {"noise": "gaussian"},
     "bounds": {"bounds": (-1.0, 1.0), "method": "clipped"},
 }
+pytestmark = pytest.mark.filterwarnings("ignore:.*rows are few:UserWarning")
 every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 every_relation = pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 
@@ -39,6 +42,40 @@ def audited(trials, score=None, **settings):
 def test_the_claim_stands(settings, neighbors):
     audit = audited(40, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
+
+
+@every_relation
+@every_setting
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+def test_no_release_goes_further_than_planned(settings, neighbors, missing, monkeypatch):
+    """By arithmetic: whatever was found before, the sums of neighbours are as near as the noise is sized for."""
+    functions, checked = [], []
+
+    class Overheard(Curator):
+        def pass_rows_through(self, function):
+            functions.append(function)
+            super().pass_rows_through(function)
+
+        def release(self, name, statistic):
+            step = next(step for step in self.plan.steps if step.name == name)
+            order = 1 if isinstance(step, Laplace) else 2
+            rows = [RIGHT, ROWS if neighbors == "add_remove" else LEFT]
+            if missing == "ignore":
+                rows.append(np.vstack([ROWS, [[np.nan]]]))
+            for function in functions:
+                rows = [function(each) for each in rows]
+            sums = [statistic.block_sum(each) for each in rows]
+            apart = max(np.linalg.norm(sums[0] - other, order) for other in sums[1:])
+            checked.append(apart * step.noise_multiplier / self.noise(name, statistic))
+            return super().release(name, statistic)
+
+    monkeypatch.setattr(estimators, "Curator", Overheard)
+    model = tacit.RobustMean(epsilon=3.0, delta=1e-3, neighbors=neighbors, missing=missing, random_state=0, **settings)
+    model.fit(RIGHT)
+    assert len(checked) == len(model.privacy_.plan.steps)
+    assert max(checked) <= 1.0
+    if missing == "error" and neighbors == "replace_one":
+        assert checked[-1] > 0.9  # the pair is as hard as can be
 
 
 @pytest.mark.parametrize("name", ["clipped", "gaussian"])
