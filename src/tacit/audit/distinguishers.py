@@ -37,6 +37,7 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
     outputs = np.concatenate([data_outputs, neighbor_outputs])
     labels = np.repeat([0, 1], [len(data_outputs), len(neighbor_outputs)])
     standardise = _standardiser(outputs)
+    unseen = np.isnan(outputs).all(axis=0)  # trees cannot learn from such a column; a number in it is news
 
     def with_squares(rows: Array) -> Array:
         features = standardise(rows)
@@ -48,7 +49,7 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
         # Trees meet the raw outputs: they need no scale, and standardising could merge values that differ.
         "trees": _fit(
             HistGradientBoostingClassifier(max_iter=40, early_stopping=False, random_state=0),
-            lambda rows: np.clip(rows, -1e300, 1e300),
+            lambda rows: np.where(unseen, ~np.isnan(rows), np.clip(rows, -1e300, 1e300)),
             outputs,
             labels,
         ),

@@ -119,7 +119,11 @@ class Certificate:
 
     def epsilon(self, delta: float | None = None) -> float:
         """Return the least proven epsilon at ``delta``, by default the budget's."""
-        return self.plan.epsilon(self.budget.delta if delta is None else delta)
+        delta = self.budget.delta if delta is None else delta
+        least = self.plan.epsilon(delta)
+        # Found to the last digit but one; the budget's own epsilon is proven apart from that.
+        holds = self.budget.epsilon < least and self.plan.delta(self.budget.epsilon) <= delta
+        return self.budget.epsilon if holds else least
 
     def delta(self, epsilon: float) -> float:
         """Return the least proven delta at ``epsilon``."""
