@@ -3,8 +3,8 @@
     python benchmarks/synthetic.py [--table adult.data] [--peer-python PATH] [--epsilons 0.3 1 3] [--quick]
 
 All are compared with the real table by ``tacit.tables.compare``, and predict its income; neighbours differ in a row
-that is there or not. The peers are MST and AIM as OpenDP has them, run by a Python that has ``opendp[mbi]``: the
-option, or the environment variable TACIT_PEER_PYTHON; without one they are left out. They take categories alone, so
+that is there or not. The peers are MST and AIM as OpenDP has them, run by a Python that has ``opendp[mbi]`` and pandas:
+the option, or the environment variable TACIT_PEER_PYTHON; without one they are left out. They take categories alone, so
 numbers are cut into public bins for them: whole years and hours, and amounts of money into none and twenty steps, each
 wider than the last. What they draw from a bin is spread evenly over it.
 
@@ -165,7 +165,9 @@ def main() -> None:
         for algorithm in options.peers:
             jobs[f"OpenDP {algorithm}"] = lambda e, a=algorithm: peer(options.peer_python, a, real, schema, e, 0)
     else:
-        print("The peers are left out: name a Python with opendp[mbi] by --peer-python or TACIT_PEER_PYTHON.")
+        print(
+            "The peers are left out: name a Python with opendp[mbi] and pandas by --peer-python or TACIT_PEER_PYTHON."
+        )
     print(f"{real.num_rows:,} rows, {len(schema.used)} columns, delta = {DELTA:g}; errors, and predicting {TARGET!r}")
     print(f"{'':24s} {'ε':>5}  " + "  ".join(f"{key:>12}" for key in FIGURES) + "   seconds")
     results = []

@@ -2,7 +2,7 @@
 
     python opendp_tables.py MST 0.0175 codes.parquet levels.json synthetic.parquet
 
-Runs with a Python that has ``opendp[mbi]``, which need not be the one that has tacit. Columns hold codes from 0 up;
+Runs with a Python that has ``opendp[mbi]`` and pandas, and need not have tacit. Columns hold codes from 0 up;
 levels.json says how many there are of each. Neighbours differ in one row that is there or not.
 """
 
