@@ -3,7 +3,7 @@
 Clipping to [a, b] costs a bias, what lies beyond the ends, and noise in proportion to b - a. Both can be estimated from
 a histogram by sign and power of two, so the best ends are a matter of arithmetic on private values. The difficulty is
 the tail: a count there is as small as its noise, and believing noise far out would be ruinous. Hence three rules, in
-which the numbers were chosen on simulated lognormal, Student and Pareto rows and then tried on others:
+which the numbers were chosen by simulation, on lognormal, Student, Pareto and a few other rows:
 
 - start where most rows are, in groups of up to eight powers of two, and rather not at huge numbers;
 - from there outwards, believe a count the less the further it would widen the range: each power of two doubles the
