@@ -32,22 +32,26 @@ from scipy.stats import chi2
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
-from tacit.latent.shrinkage import shrunk, shrunk_covariance
+from tacit.latent.shrinkage import clipped_variances, shrunk, shrunk_covariance
 from tacit.privacy import Gaussian, Relation, Step
 from tacit.statistics import (
     ComponentMoments,
     ComponentSquares,
     CovarianceType,
+    TableComponents,
+    TableMoments,
+    TableSquares,
+    least_radius,
     moment_sensitivity,
     numbers_in_second_moment,
 )
 from tacit.statistics.components import Array
 
-_GROWING, _REFINING, _TAILS = "growing moments", "refining moments", "tails"
+GROWING, REFINING, TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
 # Shares of the budget, in squared signal-to-noise, that rounds get.
-_SHARES = {_GROWING: 1.0, _REFINING: 3.0, _TAILS: 2.0}
+SHARES = {GROWING: 1.0, REFINING: 3.0, TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
@@ -84,6 +88,8 @@ class ScaleFree:
     prior : MixturePrior, optional
     least_variances : (d,) array, optional
         Public knowledge of how narrow a column can be.
+    missing : bool
+        Whether cells may be missing, and each component marginalises them.
     """
 
     n_components: int
@@ -95,6 +101,7 @@ class ScaleFree:
     means: Array | None = None
     prior: MixturePrior | None = None
     least_variances: Array | float = 1e-8
+    missing: bool = False
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
@@ -108,7 +115,7 @@ class ScaleFree:
                 "starting means as init."
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
-        self.rounds = [_GROWING] * len(growing) + [_REFINING] * refining + [_TAILS]
+        self.rounds = [GROWING] * len(growing) + [REFINING] * refining + [TAILS]
 
     def _growing_sizes(self) -> list[int]:
         most = 2 * self.n_components if self.n_components > 1 else 1
@@ -121,14 +128,14 @@ class ScaleFree:
     def steps(self) -> list[Step]:
         """Return the plan's steps: growing rounds get more noise than refining ones."""
         steps: list[Step] = []
-        for name, share in _SHARES.items():
+        for name, share in SHARES.items():
             if count := self.rounds.count(name):
                 largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
                 steps.append(Gaussian(name, 1.0 / math.sqrt(share), count, self._numbers(largest, name)))
         return steps
 
     def _numbers(self, components: int, name: str) -> int:
-        if name == _TAILS:
+        if name == TAILS:
             return components * self.columns
         kind = self._kind(name)
         seconds = 1 if kind == "tied" else components
@@ -136,7 +143,7 @@ class ScaleFree:
 
     def _kind(self, name: str) -> CovarianceType:
         # While growing, the directions in which components are long are wanted, whatever the covariances end up as.
-        return "full" if name == _GROWING else self.covariance_type
+        return "full" if name == GROWING else self.covariance_type
 
     def start(self) -> Fit:
         """Return one component as large as the bounds, or the given means."""
@@ -150,8 +157,8 @@ class ScaleFree:
         self, state: Fit, index: int, noise: Noise
     ) -> tuple[Fit, ComponentMoments] | tuple[Fit, ComponentSquares]:
         """Split or merge to this round's size, as far as the noise allows, and measure in the components' own units."""
-        if self.rounds[index] == _TAILS:
-            return state, ComponentSquares(state.mixture.components())
+        if self.rounds[index] == TAILS:
+            return state, self._squares(state.mixture)
         kind = self._kind(self.rounds[index])
         count, mean = block_weights(self.columns, kind, self.neighbors)
         unit = noise(ComponentMoments(state.mixture.components(), 1.0, count, mean, 1.0, kind))
@@ -163,7 +170,21 @@ class ScaleFree:
         )
         mixture = constrained(mixture, kind)
         radius = clipping_radius(self.columns, kind, None if state.rows is None else unit / (state.rows / size))
-        return Fit(mixture, state.rows, doubts), ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+        return Fit(mixture, state.rows, doubts), self._moments(mixture, radius, count, mean, kind)
+
+    def _moments(
+        self, mixture: Mixture, radius: float, count: float, mean: float, kind: CovarianceType
+    ) -> ComponentMoments | TableMoments:
+        if not self.missing:
+            return ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+        radius = max(radius, least_radius(self.columns, kind))
+        fill = float(clipped_variances(np.ones(self.columns), radius).mean())
+        numbers = TableComponents.of_numbers(mixture.components())
+        return TableMoments(numbers, radius, count, mean, 1.0, 1.0, kind, missing=True, fill=fill)
+
+    def _squares(self, mixture: Mixture) -> ComponentSquares | TableSquares:
+        components = mixture.components()
+        return TableSquares(TableComponents.of_numbers(components), True) if self.missing else ComponentSquares(components)
 
     def _affordable(self, state: Fit, unit: float) -> int:
         if state.rows is None:
@@ -172,10 +193,15 @@ class ScaleFree:
         return max(1, min(most, 2 * state.mixture.count))
 
     def update(
-        self, state: Fit, index: int, statistic: ComponentMoments | ComponentSquares, released: Array, noise: float
+        self,
+        state: Fit,
+        index: int,
+        statistic: ComponentMoments | TableMoments | ComponentSquares | TableSquares,
+        released: Array,
+        noise: float,
     ) -> Fit:
         """Move each component by what its moments say, less what is noise; at the end, widen what has tails."""
-        if isinstance(statistic, ComponentSquares):
+        if isinstance(statistic, ComponentSquares | TableSquares):
             return replace(state, mixture=self._widened(state, statistic, released, noise))
         old, radius, kind = state.mixture, statistic.radius, statistic.covariance_type
         counts, sums, squares = statistic.parts(released)
@@ -202,7 +228,7 @@ class ScaleFree:
             mixture = self.prior.posterior_mode(counts, mixture)
         return Fit(constrained(mixture, kind), rows, doubts)
 
-    def _widened(self, state: Fit, statistic: ComponentSquares, released: Array, noise: float) -> Mixture:
+    def _widened(self, state: Fit, statistic: ComponentSquares | TableSquares, released: Array, noise: float) -> Mixture:
         """Return the mixture with variances that the rows' plain deviations clearly exceed raised to those.
 
         Correlations are kept: rows and columns of a covariance are scaled.
@@ -291,7 +317,7 @@ def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> 
     squares = chi2.ppf(_QUANTILES, columns)
     if noise is None:
         return math.sqrt(squares[-4])
-    loss = _second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
+    loss = second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
     return math.sqrt(squares[int(np.argmin(loss))])
 
 
@@ -310,7 +336,7 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
     """
     count, mean = np.meshgrid(np.geomspace(0.02, 4.0, 81), np.geomspace(0.02, 4.0, 81), indexing="ij")
     loss = (
-        _second_moment_loss(columns, kind) * columns**2
+        second_moment_loss(columns, kind) * columns**2
         + columns / 2 * columns / mean**2
         + (0.5 + columns / 4) / count**2
     )
@@ -319,7 +345,7 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
     return float(count[best]), float(mean[best])
 
 
-def _second_moment_loss(columns: int, kind: CovarianceType) -> float:
+def second_moment_loss(columns: int, kind: CovarianceType) -> float:
     """Return the nats lost to unit noise on each number of a second moment."""
     return {"full": columns * (columns + 1) / 8, "tied": columns * (columns + 1) / 8, "diag": columns / 4}.get(
         kind, 1 / (4 * columns)

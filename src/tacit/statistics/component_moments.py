@@ -127,13 +127,17 @@ class ComponentMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
+        total = np.zeros(self.size)
+        for start in range(0, len(block), self.piece_rows):
+            total += self.piece_sum(block[start : start + self.piece_rows])[0]
+        return total
+
+    @property
+    def piece_rows(self) -> int:
+        """How many rows of a block to work on at a time."""
         numbers = self.components.count * (self.components.columns + 1)
         # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
-        piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
-        total = np.zeros(self.size)
-        for start in range(0, len(block), piece):
-            total += self._piece_sum(block[start : start + piece])
-        return total
+        return (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
 
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
         """Return a (noisy) total as counts (K,), sums of y (K, d) and sums of y y' in the statistic's coordinates.
@@ -157,8 +161,9 @@ class ComponentMoments:
     def _number(self) -> int:
         return self.components.count if self.only is None else 1
 
-    def _piece_sum(self, rows: Array) -> Array:
-        lifted, distances, shares = self.components.e_step(rows)
+    def piece_sum(self, rows: Array, evidence: Array | None = None) -> tuple[Array, Array]:
+        """Return the sum over a few rows, and their responsibilities; `evidence` as in ``Components.e_step``."""
+        lifted, distances, shares = self.components.e_step(rows, evidence)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
@@ -170,7 +175,7 @@ class ComponentMoments:
             chosen = slice(self.only, self.only + 1)
             lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
         scale = 1.0 / np.maximum(np.sqrt(distances), self.radius)  # of y to v: 1/radius inside, 1/|y| outside
-        return np.concatenate(self._weighted_moments(lifted, distances, shares, scale))
+        return np.concatenate(self._weighted_moments(lifted, distances, shares, scale)), shares
 
     def _weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
         if self.covariance_type in ("full", "tied") and self.second > 0:
@@ -201,9 +206,7 @@ class ComponentMoments:
             out.append(self.count * gram[:, 0, 0])
         if self.mean > 0:
             out.append(self.mean * gram[:, 0, 1:].ravel())
-        seconds = gram[:, 1:, 1:].sum(axis=0, keepdims=True) if self.covariance_type == "tied" else gram[:, 1:, 1:]
-        rows, cols, weights = _triangle(self.components.columns)
-        out.append(self.second * (seconds[:, rows, cols] * weights).ravel())
+        out.append(self.second * packed(gram[:, 1:, 1:], self.covariance_type))
         return out
 
 
@@ -219,9 +222,12 @@ def numbers_in_second_moment(covariance_type: CovarianceType, columns: int) -> i
     return {"full": triangle, "tied": triangle, "diag": columns, "spherical": 1}[covariance_type]
 
 
-def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation) -> float:
-    """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof."""
-    row2 = count**2 + mean**2 + second**2
+def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation, level: float = 0.0) -> float:
+    """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof.
+
+    `level` is the weight of what :class:`TableMoments` adds to them.
+    """
+    row2 = count**2 + mean**2 + second**2 + level**2
     if neighbors == "add_remove":
         return _outward(math.sqrt(row2))
     least = _least_of_parabola(count**2, mean**2, second**2)
@@ -246,13 +252,26 @@ def _triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     return rows, cols, np.where(rows == cols, 1.0, math.sqrt(2.0))
 
 
+def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
+    """Return second moments (K, d, d) as the numbers that are released."""
+    if covariance_type == "spherical":
+        return np.einsum("kii->k", seconds)
+    if covariance_type == "diag":
+        return np.einsum("kii->ki", seconds).ravel()
+    if covariance_type == "tied":
+        seconds = seconds.sum(axis=0, keepdims=True)
+    rows, cols, weights = _triangle(seconds.shape[1])
+    numbers: Array = (seconds[:, rows, cols] * weights).ravel()
+    return numbers
+
+
 def _unpack(numbers: Array, covariance_type: CovarianceType, count: int, columns: int) -> Array:
     if covariance_type == "spherical":
         return numbers
     if covariance_type == "diag":
         return numbers.reshape(count, columns)
     rows, cols, weights = _triangle(columns)
-    triangles = numbers.reshape(-1, len(weights)) / weights
+    triangles = numbers.reshape(1 if covariance_type == "tied" else count, len(weights)) / weights
     matrices = np.zeros((len(triangles), columns, columns))
     matrices[:, rows, cols] = triangles
     matrices[:, cols, rows] = triangles
