@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import Any
 
@@ -20,8 +19,11 @@ from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
+from tacit.latent.table_mixture import TableMixture, table_layout
+from tacit.latent.table_scale_free import TableScaleFree
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
+from tacit.statistics import TableComponents
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
@@ -45,7 +47,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
-        on them. They are never read from the data.
+        on them. They are never read from the data. With a schema that has categories, or columns of true and false,
+        components are products: a Gaussian of the numbers, and shares of the levels of each other column.
     neighbors : {"replace_one", "add_remove"}, default "replace_one"
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
         of rows being secret as well (though not that there are any: a table without rows is refused).
@@ -60,11 +63,13 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         Of "per_parameter": Gaussian noise, or Laplace noise on weights and means.
     composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
         Of "per_parameter": how the paper shares the budget out.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out. A refusal
-        tells that there are some, so that with "error" whether all cells are filled is taken to be public. How many
-        rows are left out is not told: the number of complete rows is treated as secret. Infinite cells are refused as
-        well, or else brought to the bounds, as all numbers beyond them are.
+    missing : {"error", "ignore", "model"}, default "error"
+        What to do about missing cells: refuse, before anything is spent; leave such rows out; or fit the mixture to the
+        cells that are there, every component taking the others as it expects them to be (method "scale_free"). A
+        refusal tells that there are some, so that with "error" whether all cells are filled is taken to be public. How
+        many rows are left out is not told: the number of complete rows is treated as secret. With "model" it is not
+        told whether cells are missing. Infinite cells are refused as well, or else brought to the bounds, as all
+        numbers beyond them are; with a schema they are missing ones.
     ledger : Account, optional
         What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
     random_state : int, optional
@@ -77,11 +82,15 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     weights_ : (n_components,) array
         Heaviest first.
     means_ : (n_components, n_features) array
+        With a schema, of the columns of numbers alone, in their order.
     covariances_ : array
-        In scikit-learn's shapes for each covariance_type; of "spherical" ones, (n_components, n_features) if the
-        columns have different ranges.
+        Of the same columns, in scikit-learn's shapes for each covariance_type; of "spherical" ones,
+        (n_components, n_features) if the columns have different ranges.
     precisions_cholesky_ : array
         As in scikit-learn.
+    level_probabilities_ : dict of (n_components, levels) arrays
+        With a schema that has columns with levels: for each of them, by name, the probabilities of its levels, in the
+        schema's order, or of false and true. No level is taken to be impossible.
     n_iter_ : int
         How many releases were made.
     privacy_ : Certificate
@@ -185,7 +194,11 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         return np.exp(joint - logsumexp(joint, axis=0)).T
 
     def score_samples(self, X: Any) -> Array:
-        """Return the log density at each row, in the units of the rows."""
+        """Return the log density at each row, in the units of the rows.
+
+        Of columns with levels it is the log probability of the row's level. With ``missing="model"``, it is the density
+        of the cells that are there.
+        """
         return np.asarray(logsumexp(self._log_joint(X), axis=0))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -213,19 +226,22 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
         rng = np.random.default_rng(random_state)
         labels = np.sort(rng.choice(self.n_components, size=n_samples, p=self.weights_))
+        means = self._mixture.means[labels]
         factors = np.linalg.cholesky(self._mixture.covariances)
-        z = self._mixture.means[labels] + np.einsum(
-            "nij,nj->ni", factors[labels], rng.normal(size=(n_samples, self._domain.columns))
-        )
+        z = means + np.einsum("nij,nj->ni", factors[labels], rng.normal(size=means.shape))
+        if isinstance(self._mixture, TableMixture):
+            z = self._mixture.encode(labels, z, rng)
         inside = self._domain.standardise(self._domain.restore(z))
         return self._domain.table(inside), labels
 
-    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | Joint | PerParameter:
+    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | TableScaleFree | Joint | PerParameter:
         columns, means = domain.columns, self._starting_means(domain)
         if self.method == "scale_free":
-            return ScaleFree(
+            layout = table_layout(domain)
+            model, shape = (TableScaleFree, layout) if layout.levels else (ScaleFree, columns)
+            return model(
                 self.n_components,
-                columns,
+                shape,
                 self.covariance_type,
                 self.neighbors,
                 n_rows,
@@ -233,6 +249,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
                 means,
                 self.prior,
                 domain.least_variances,
+                self.missing == "model",
             )
         if self.method == "joint":
             return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)
@@ -271,27 +288,37 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     def _publish(self, mixture: Mixture) -> None:
         """Set the public attributes, in the units of the rows."""
-        scale = self._domain.scale
+        layout = table_layout(self._domain)
+        if layout.levels and not isinstance(mixture, TableMixture):
+            mixture = TableMixture.of(mixture, layout)
+        numbers = list(layout.numbers)
+        centre, scale = self._domain.centre[numbers], self._domain.scale[numbers]
         self._mixture = mixture
         self._components = mixture.components()
         self.weights_ = mixture.weights
-        self.means_ = self._domain.restore(mixture.means)
+        self.means_ = centre + scale * mixture.means
         covariances = mixture.covariances * np.outer(scale, scale)
         upper = np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
         diagonal = np.einsum("kii->ki", covariances)
-        if self.covariance_type == "spherical" and (scale == scale[0]).all():
+        if self.covariance_type == "spherical" and numbers and (scale == scale[0]).all():
             diagonal = diagonal[:, 0]
         self.covariances_, self.precisions_cholesky_ = {
             "full": (covariances, upper),
             "tied": (covariances[0], upper[0]),
         }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
+        self.__dict__.pop("level_probabilities_", None)  # of an earlier fit
+        if isinstance(mixture, TableMixture):
+            self.level_probabilities_ = mixture.level_probabilities(self._domain.schema)
 
     def _log_joint(self, X: Any) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows)."""
-        joints = []
+        check_is_fitted(self)
+        components, layout = self._components, table_layout(self._domain)
+        if not isinstance(components, TableComponents):
+            components = TableComponents.of_numbers(components)
+        log_units = np.log(self._domain.scale[list(layout.numbers)])
         # Rows are not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-        for block in self._standard_blocks(X):
-            y = self._components.whiten(block)[:, 1:]
-            joints.append(self._components.log_joint(np.einsum("kdr,kdr->kr", y, y)))
-        constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
-        return np.concatenate(joints, axis=1) + constant
+        blocks = self._standard_blocks(X)
+        return np.concatenate(
+            [components.log_joint(block, self.missing == "model", log_units) for block in blocks], axis=1
+        )

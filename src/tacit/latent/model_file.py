@@ -12,7 +12,10 @@ The format, ``tacit.model/1``
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
-      "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]},     the density of z
+      "mixture": {
+        "weights": [K], "means": [K][d], "covariances": [K][d][d],    the density of z, in its columns of numbers
+        "levels": {"plan": [K][levels], ...}    with a schema that has such columns: probabilities of their levels
+      },
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
@@ -37,6 +40,7 @@ from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.prior import MixturePrior
+from tacit.latent.table_mixture import TableMixture, columns_with_levels, table_layout
 from tacit.privacy import Certificate
 from tacit.tables import Domain, Schema
 
@@ -45,7 +49,9 @@ __all__ = ["load_model", "save_model"]
 FORMAT = "tacit.model/1"
 _ABOUT = (
     "A row is centre + scale * z, and z has the density of the mixture: the sum over k of weights[k] times the normal "
-    "density with means[k] and covariances[k]. Made under differential privacy; the certificate says how private."
+    "density with means[k] and covariances[k]. Columns with levels are apart from that: within a component they are "
+    "independent of all others, and levels has their probabilities, in the schema's order, or of false and true. Made "
+    "under differential privacy; the certificate says how private."
 )
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
@@ -80,6 +86,9 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
     domain, mixture = model._domain, model._mixture
+    levels = {}
+    if hasattr(model, "level_probabilities_"):
+        levels = {"levels": {name: shares.tolist() for name, shares in model.level_probabilities_.items()}}
     values = {
         "format": FORMAT,
         "estimator": type(model).__name__,
@@ -89,7 +98,7 @@ def save_model(model: GaussianMixture, path: str | PathLike[str]) -> Path:
         "centre": domain.centre.tolist(),
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
-        "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")},
+        "mixture": {name: getattr(mixture, name).tolist() for name in ("weights", "means", "covariances")} | levels,
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
@@ -165,6 +174,11 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
     mixture = Mixture(*(np.array(values["mixture"][name], float) for name in ("weights", "means", "covariances")))
+    layout = table_layout(domain)
+    if layout.levels:
+        levels = values["mixture"]["levels"]
+        shares = [np.array(levels[name], float) for name in columns_with_levels(schema)]
+        mixture = TableMixture(mixture.weights, mixture.means, mixture.covariances, layout, np.hstack(shares))
     _check_shapes(domain, mixture, model.n_components)
     model._domain = domain
     model._publish(mixture)
@@ -177,14 +191,17 @@ def _model(values: dict[str, Any]) -> GaussianMixture:
 
 
 def _check_shapes(domain: Domain, mixture: Mixture, components: int) -> None:
-    columns = domain.columns
+    columns, layout = domain.columns, table_layout(domain)
+    numbers = len(layout.numbers)
     wanted = {
         "centre": (domain.centre, (columns,)),
         "scale": (domain.scale, (columns,)),
         "weights": (mixture.weights, (components,)),
-        "means": (mixture.means, (components, columns)),
-        "covariances": (mixture.covariances, (components, columns, columns)),
+        "means": (mixture.means, (components, numbers)),
+        "covariances": (mixture.covariances, (components, numbers, numbers)),
     }
+    if isinstance(mixture, TableMixture):
+        wanted["levels"] = (mixture.probabilities, (components, sum(layout.sizes)))
     for name, (array, shape) in wanted.items():
         if array.shape != shape or not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite numbers of shape {shape}")
@@ -192,3 +209,7 @@ def _check_shapes(domain: Domain, mixture: Mixture, components: int) -> None:
         raise ValueError(f"there must be {columns} names of columns")
     if (mixture.weights < 0).any() or abs(mixture.weights.sum() - 1) > 1e-6 or (domain.scale <= 0).any():
         raise ValueError("weights must be shares of 1, and scales positive")
+    if isinstance(mixture, TableMixture):
+        totals = [mixture.probabilities[:, where].sum(axis=1) for where in layout.slices]
+        if not ((mixture.probabilities > 0).all() and np.allclose(totals, 1.0, atol=1e-6)):
+            raise ValueError("probabilities of levels must be positive, and add up to 1 in each column")

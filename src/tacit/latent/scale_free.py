@@ -51,7 +51,7 @@ GROWING, REFINING, TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
 # Shares of the budget, in squared signal-to-noise, that rounds get.
-SHARES = {GROWING: 1.0, REFINING: 3.0, TAILS: 2.0}
+_SHARES = {GROWING: 1.0, REFINING: 3.0, TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
@@ -128,7 +128,7 @@ class ScaleFree:
     def steps(self) -> list[Step]:
         """Return the plan's steps: growing rounds get more noise than refining ones."""
         steps: list[Step] = []
-        for name, share in SHARES.items():
+        for name, share in _SHARES.items():
             if count := self.rounds.count(name):
                 largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
                 steps.append(Gaussian(name, 1.0 / math.sqrt(share), count, self._numbers(largest, name)))
@@ -178,13 +178,15 @@ class ScaleFree:
         if not self.missing:
             return ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
         radius = max(radius, least_radius(self.columns, kind))
-        fill = float(clipped_variances(np.ones(self.columns), radius).mean())
         numbers = TableComponents.of_numbers(mixture.components())
+        fill = kept_by_clipping(self.columns, radius)
         return TableMoments(numbers, radius, count, mean, 1.0, 1.0, kind, missing=True, fill=fill)
 
     def _squares(self, mixture: Mixture) -> ComponentSquares | TableSquares:
         components = mixture.components()
-        return TableSquares(TableComponents.of_numbers(components), True) if self.missing else ComponentSquares(components)
+        return (
+            TableSquares(TableComponents.of_numbers(components), True) if self.missing else ComponentSquares(components)
+        )
 
     def _affordable(self, state: Fit, unit: float) -> int:
         if state.rows is None:
@@ -205,12 +207,10 @@ class ScaleFree:
             return replace(state, mixture=self._widened(state, statistic, released, noise))
         old, radius, kind = state.mixture, statistic.radius, statistic.covariance_type
         counts, sums, squares = statistic.parts(released)
-        if self.rows is not None:
-            counts = counts + (self.rows - counts.sum()) / len(counts)
+        counts = self.balanced(counts)
         if counts.sum() < _HOPELESS * _ROWS_PER_COMPONENT * noise * self.columns:
             return replace(state, rows=max(counts.sum(), 1.0))  # wide rather than wrong
-        rows = max(counts.sum(), noise / statistic.count)
-        counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
+        counts, rows = floored(counts, noise / statistic.count)
         mean_noise = noise * radius / statistic.mean / counts
         shifts = np.stack([shrunk(*each)[0] for each in zip(sums / counts[:, None], mean_noise, state.doubts[0])])
         covariances, doubts = self._covariances(statistic, counts, shifts, squares, noise * radius**2, state.doubts[1])
@@ -228,7 +228,13 @@ class ScaleFree:
             mixture = self.prior.posterior_mode(counts, mixture)
         return Fit(constrained(mixture, kind), rows, doubts)
 
-    def _widened(self, state: Fit, statistic: ComponentSquares | TableSquares, released: Array, noise: float) -> Mixture:
+    def balanced(self, counts: Array) -> Array:
+        """Return noisy counts (K,) that add up to the number of rows, where that is public."""
+        return counts if self.rows is None else counts + (self.rows - counts.sum()) / len(counts)
+
+    def _widened(
+        self, state: Fit, statistic: ComponentSquares | TableSquares, released: Array, noise: float
+    ) -> Mixture:
         """Return the mixture with variances that the rows' plain deviations clearly exceed raised to those.
 
         Correlations are kept: rows and columns of a covariance are scaled.
@@ -270,6 +276,12 @@ class ScaleFree:
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as asked for, heaviest first."""
         return state.mixture.repeated(self.n_components).by_weight()
+
+
+def floored(counts: Array, noise: float) -> tuple[Array, float]:
+    """Return counts (K,) of which none is below its noise or a hundredth of its share, and how many rows there are."""
+    rows = max(float(counts.sum()), noise)
+    return np.maximum(counts, max(0.01 * rows / len(counts), noise)), rows
 
 
 def _within_reach(covariances: Array) -> Array:
@@ -317,8 +329,19 @@ def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> 
     squares = chi2.ppf(_QUANTILES, columns)
     if noise is None:
         return math.sqrt(squares[-4])
-    loss = second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
+    loss = _second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
     return math.sqrt(squares[int(np.argmin(loss))])
+
+
+def kept_by_clipping(columns: int, radius: float) -> float:
+    """Return how much of a Gaussian row's scatter is left after clipping: what missing cells are to count for as well.
+
+    Examples
+    --------
+    >>> round(kept_by_clipping(5, 2.0), 2), kept_by_clipping(0, 1.0)
+    (0.66, 1.0)
+    """
+    return min(1.0, float(clipped_variances(np.ones(columns), radius).mean())) if columns else 1.0
 
 
 @lru_cache(maxsize=64)
@@ -335,17 +358,22 @@ def block_weights(columns: int, kind: CovarianceType, neighbors: Relation) -> tu
     [0.22, 0.45]
     """
     count, mean = np.meshgrid(np.geomspace(0.02, 4.0, 81), np.geomspace(0.02, 4.0, 81), indexing="ij")
-    loss = (
-        second_moment_loss(columns, kind) * columns**2
-        + columns / 2 * columns / mean**2
-        + (0.5 + columns / 4) / count**2
-    )
+    loss = moment_loss(columns, kind, count, mean)
     sensitivity = np.vectorize(lambda c, m: moment_sensitivity(c, m, 1.0, neighbors))(count, mean)
     best = np.unravel_index(np.argmin(loss * sensitivity**2), loss.shape)
     return float(count[best]), float(mean[best])
 
 
-def second_moment_loss(columns: int, kind: CovarianceType) -> float:
+def moment_loss(columns: int, kind: CovarianceType, count: Array | float, mean: Array | float) -> Array | float:
+    """Return the nats lost to unit noise on each number released, with these weights."""
+    return (
+        _second_moment_loss(columns, kind) * columns**2
+        + columns / 2 * columns / mean**2
+        + (0.5 + columns / 4) / count**2
+    )
+
+
+def _second_moment_loss(columns: int, kind: CovarianceType) -> float:
     """Return the nats lost to unit noise on each number of a second moment."""
     return {"full": columns * (columns + 1) / 8, "tied": columns * (columns + 1) / 8, "diag": columns / 4}.get(
         kind, 1 / (4 * columns)

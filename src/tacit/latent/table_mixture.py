@@ -9,26 +9,46 @@ import numpy as np
 from tacit.latent.mixture import Mixture
 from tacit.statistics import TableComponents, TableLayout
 from tacit.statistics.components import Array
-from tacit.tables import Numeric, Schema
+from tacit.tables import Categorical, Domain, Numeric, Schema
 
 LEAST_SHARE = 1e-4  # of a level in a component: rare is not impossible
 
 
-def table_layout(schema: Schema) -> TableLayout:
-    """Return where a schema's columns of numbers and of levels are found in encoded rows.
+def table_layout(domain: Domain) -> TableLayout:
+    """Return where columns of numbers and of levels are found in rows, encoded by the schema if there is one.
 
     Examples
     --------
     >>> from tacit.tables import Boolean, Categorical, Numeric, Schema
-    >>> table_layout(Schema({"smokes": Boolean(), "age": Numeric(0, 100), "plan": Categorical(["free", "paid"])}))
+    >>> schema = Schema({"smokes": Boolean(), "age": Numeric(0, 100), "plan": Categorical(["free", "paid"])})
+    >>> table_layout(Domain.from_schema(schema))
     TableLayout(numbers=(1,), levels=((0,), (2, 3)))
     """
-    places = {name: tuple(range(where.start, where.stop)) for name, where in schema.slices.items()}
-    numbers = [name for name in places if isinstance(schema.columns[name], Numeric)]
+    if domain.schema is None:
+        return TableLayout(tuple(range(domain.columns)))
+    places = {name: tuple(range(where.start, where.stop)) for name, where in domain.schema.slices.items()}
+    levels = columns_with_levels(domain.schema)
     return TableLayout(
-        tuple(places[name][0] for name in numbers),
-        tuple(where for name, where in places.items() if name not in numbers),
+        tuple(where[0] for name, where in places.items() if name not in levels),
+        tuple(places[name] for name in levels),
     )
+
+
+def columns_with_levels(schema: Schema) -> dict[str, tuple[str, ...] | tuple[int, ...] | tuple[bool, ...]]:
+    """Return the levels of the columns that have some, in the order of their probabilities.
+
+    Examples
+    --------
+    >>> from tacit.tables import Boolean, Numeric, Schema
+    >>> columns_with_levels(Schema({"smokes": Boolean(), "age": Numeric(0, 100)}))
+    {'smokes': (False, True)}
+    """
+    columns = {name: schema.columns[name] for name in schema.used}
+    return {
+        name: column.levels if isinstance(column, Categorical) else (False, True)
+        for name, column in columns.items()
+        if not isinstance(column, Numeric)
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +88,13 @@ class TableMixture(Mixture):
         """Return the mixture in the form a statistic wants."""
         return TableComponents(self.layout, super().components(), self.probabilities)
 
+    def level_probabilities(self, schema: Schema) -> dict[str, Array]:
+        """Return the probabilities of levels, (K, levels), by the names of columns."""
+        return {
+            name: self.probabilities[:, where]
+            for name, where in zip(columns_with_levels(schema), self.layout.slices, strict=True)
+        }
+
     def encode(self, labels: np.ndarray, numbers: Array, rng: np.random.Generator) -> Array:
         """Return encoded rows with these numbers (rows, d), and levels drawn from the components of `labels`."""
         rows = np.zeros((len(labels), self.layout.width))
@@ -82,9 +109,7 @@ class TableMixture(Mixture):
         return rows
 
     def _taken(self, which: np.ndarray, weights: Array) -> Mixture:
-        return TableMixture(
-            weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which]
-        )
+        return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
 
 
 def shares_of_one(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:
