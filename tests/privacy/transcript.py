@@ -13,7 +13,7 @@ import numpy as np
 
 import tacit
 from tacit.audit import audit_outputs
-from tacit.latent import gaussian_mixture
+from tacit.fitting import estimator as estimators
 from tacit.privacy import Gaussian
 from tacit.release import Curator
 
@@ -36,7 +36,7 @@ class Transcript:
                 transcript.releases.append((self.plan, name, statistic, coordinates, released))
                 return released
 
-        with patch.object(gaussian_mixture, "Curator", Overheard):
+        with patch.object(estimators, "Curator", Overheard):
             self.model = estimator.fit(rows)
 
     def log_likelihood_ratio(self, data, neighbor):

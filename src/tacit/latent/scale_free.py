@@ -250,7 +250,13 @@ class ScaleFree:
         return constrained(replace(mixture, covariances=covariances), self.covariance_type)
 
     def _covariances(
-        self, statistic: ComponentMoments, counts: Array, shifts: Array, squares: Array, noise: float, doubts: Array
+        self,
+        statistic: ComponentMoments | TableMoments,
+        counts: Array,
+        shifts: Array,
+        squares: Array,
+        noise: float,
+        doubts: Array,
     ) -> tuple[Array, Array]:
         """Return covariances in the components' last coordinates, (K, d, d), and what is left of doubts."""
         radius, kind, identity = statistic.radius, statistic.covariance_type, np.eye(self.columns)

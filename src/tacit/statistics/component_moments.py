@@ -255,9 +255,10 @@ def _triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
 def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
     """Return second moments (K, d, d) as the numbers that are released."""
     if covariance_type == "spherical":
-        return np.einsum("kii->k", seconds)
+        traces: Array = np.einsum("kii->k", seconds)
+        return traces
     if covariance_type == "diag":
-        return np.einsum("kii->ki", seconds).ravel()
+        return np.ravel(np.einsum("kii->ki", seconds))
     if covariance_type == "tied":
         seconds = seconds.sum(axis=0, keepdims=True)
     rows, cols, weights = _triangle(seconds.shape[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ class TableLayout:
     def slices(self) -> tuple[slice, ...]:
         """Where the levels of each column are found among all levels."""
         ends = np.cumsum((0, *self.sizes)).tolist()
-        return tuple(slice(start, end) for start, end in zip(ends, ends[1:]))
+        return tuple(slice(start, end) for start, end in pairwise(ends))
 
     def split(self, block: Array) -> tuple[Array, Codes]:
         """Return the numbers of a block (rows, d), and the levels of its rows (rows, J), -1 where the cell is missing.

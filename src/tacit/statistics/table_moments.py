@@ -30,10 +30,11 @@ class TableMoments:
 
     Row x with responsibilities r_k contributes, for all k together,
 
-        t(x) = ( count r_k,  mean r_k v_k,  second r_k S(M_k),  level r_k o_kj / sqrt(J) for each column j with levels ).
+        t(x) = ( count r_k,  mean r_k v_k,  second r_k S(M_k),  level r_k o_kj / sqrt(J) for j = 1, ..., J ).
 
     The first two are as in :class:`ComponentMoments`, on the d columns of numbers, and so is the third for rows without
-    missing numbers, with M = v v'. The last has J parts: o_kj is 1 at the row's level and 0 elsewhere.
+    missing numbers, with M = v v'. The last is of the J columns with levels: o_kj is 1 at the row's level of column j
+    and 0 at its others.
 
     Missing cells, if they are to be modelled, count as what component k expects of them. A missing level: o_kj are the
     component's probabilities of the levels. With m numbers missing, y_k is the row's mean given what is observed and
