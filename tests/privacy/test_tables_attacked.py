@@ -149,8 +149,8 @@ def test_a_bound_without_room_for_what_is_filled_in_is_found():
     """Clipping rows with gaps at the full radius would break the bound: the search sees it."""
 
     class Careless(TableMoments):
-        def _observed(self, group):
-            return type(self._numbers)(group.components, self.radius)
+        def _limits(self, rows):
+            return self.radius
 
     attack = attack_sensitivity(
         Careless(TABLE, least_radius(2, "full"), 0.1, 0.1, 1.0, 0.1, missing=True),
@@ -172,11 +172,9 @@ def test_a_row_is_computed_alike_wherever_it_stands(missing):
         others = rng.normal(size=(before + 9, WIDTH))
         others[rng.random(others.shape) < 0.3] = np.nan
         block = np.insert(others, before, row, axis=0)
-        for group in TABLE.groups(block, missing):
-            if before in group.places:
-                at = int(np.flatnonzero(group.places == before)[0])
-                y, distances, shares = group.components.e_step(group.numbers, group.evidence)
-                seen.add((y[:, :, at].tobytes(), distances[:, at].tobytes(), shares[:, at].tobytes()))
+        for rows in TABLE.e_step(block, missing):
+            for at in np.flatnonzero(rows.places == before):
+                seen.add(tuple(values[..., at].tobytes() for values in (rows.lifted, rows.distances, rows.shares)))
     assert len(seen) == 1
 
 

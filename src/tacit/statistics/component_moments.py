@@ -127,17 +127,13 @@ class ComponentMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        total = np.zeros(self.size)
-        for start in range(0, len(block), self.piece_rows):
-            total += self.piece_sum(block[start : start + self.piece_rows])[0]
-        return total
-
-    @property
-    def piece_rows(self) -> int:
-        """How many rows of a block to work on at a time."""
         numbers = self.components.count * (self.components.columns + 1)
         # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
-        return (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
+        piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
+        total = np.zeros(self.size)
+        for start in range(0, len(block), piece):
+            total += self._piece_sum(block[start : start + piece])
+        return total
 
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
         """Return a (noisy) total as counts (K,), sums of y (K, d) and sums of y y' in the statistic's coordinates.
@@ -161,9 +157,8 @@ class ComponentMoments:
     def _number(self) -> int:
         return self.components.count if self.only is None else 1
 
-    def piece_sum(self, rows: Array, evidence: Array | None = None) -> tuple[Array, Array]:
-        """Return the sum over a few rows, and their responsibilities; `evidence` as in ``Components.e_step``."""
-        lifted, distances, shares = self.components.e_step(rows, evidence)
+    def _piece_sum(self, rows: Array) -> Array:
+        lifted, distances, shares = self.components.e_step(rows)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
@@ -175,9 +170,10 @@ class ComponentMoments:
             chosen = slice(self.only, self.only + 1)
             lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
         scale = 1.0 / np.maximum(np.sqrt(distances), self.radius)  # of y to v: 1/radius inside, 1/|y| outside
-        return np.concatenate(self._weighted_moments(lifted, distances, shares, scale)), shares
+        return np.concatenate(self.weighted_moments(lifted, distances, shares, scale))
 
-    def _weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
+    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
+        """Return the parts of the sum over rows, from what ``Components.e_step`` returns and the scale of y to v."""
         if self.covariance_type in ("full", "tied") and self.second > 0:
             return self._gram(lifted, shares, scale)
         y = lifted[:, 1:]

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.statistics.components import Array, Components
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
 
 Codes = NDArray[np.intp]
+_CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,24 @@ class TableLayout:
         return block[:, self.numbers], codes
 
 
-class Group(NamedTuple):
-    """Rows of a block that have the same columns of numbers filled in."""
+class Rows(NamedTuple):
+    """Some rows of a block, as all components see them."""
 
-    places: NDArray[np.intp]  # of the rows in the block
-    numbers: Array  # (rows, observed columns)
+    places: NDArray[np.intp]  # in the block
     codes: Codes
-    evidence: Array  # (K, rows)
-    components: Components  # of the observed columns
-    basis: Array | None  # (K, d, observed); None if all columns are
-    observed: NDArray[np.bool_]
+    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened
+    distances: Array  # (K, rows): squared lengths of the latter
+    shares: Array  # (K, rows)
+    gaps: NDArray[np.intp] | None  # which of ``patterns`` each row has; None if all its numbers are there
+    patterns: NDArray[np.bool_]  # (patterns, d): which numbers are missing
+
+
+class Marginal(NamedTuple):
+    """What the components are in the columns of numbers that a row has."""
+
+    projections: Array  # (K, d, d): from deviations, 0 where missing, to the whitened mean given what is observed
+    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed
+    log_scales: Array  # (K,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +107,16 @@ class TableComponents:
     -----
     **Missing numbers.** With o the observed columns, x_o ~ N(mu_o, S_oo). Let L[o]' = Q R (QR decomposition): Q has
     orthonormal columns and S_oo = L[o] L[o]' = R'R, so R' is the factor of the observed columns. In whitened
-    coordinates the row's mean given what is observed is L^-1 (E[x | x_o] - mu) = Q R'^-1 (x_o - mu_o) = Q y_o, and its
-    covariance is I - QQ', the projection on what Q does not reach. Q is what ``marginal`` calls the basis.
+    coordinates the row's mean given what is observed is L^-1 (E[x | x_o] - mu) = Q R'^-1 (x_o - mu_o), as long as
+    R'^-1 (x_o - mu_o), and its covariance is I - QQ', the projection on what Q does not reach.
 
     Examples
     --------
     >>> import numpy as np
     >>> gaussians = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
     >>> both = TableComponents(TableLayout((0,), ((1,),)), gaussians, np.array([[0.9, 0.1], [0.1, 0.9]]))
-    >>> [group] = both.groups(np.array([[0.0, 1.0]]), missing=False)
-    >>> group.components.e_step(group.numbers, group.evidence)[2]
+    >>> [rows] = both.e_step(np.array([[0.0, 1.0]]), missing=False)
+    >>> rows.shares
     array([[0.1],
            [0.9]])
     """
@@ -147,40 +156,72 @@ class TableComponents:
         """Of the columns of numbers."""
         return self.gaussians.factors
 
-    def groups(self, block: Array, missing: bool) -> Iterator[Group]:
-        """Yield the rows of a block, those together that have the same numbers observed.
+    def e_step(self, block: Array, missing: bool) -> Iterator[Rows]:
+        """Yield the rows of a block a few at a time, with responsibilities as in ``Components.e_step``.
 
-        Without `missing`, all rows are one group, and those with a NaN will belong to no component.
+        Without `missing`, rows with a NaN belong to no component. What is computed for a row does not depend on where
+        in the block it stands, nor on the other rows.
         """
         numbers, codes = self.layout.split(block)
         evidence = self._evidence(codes, missing)
-        absent = np.isnan(numbers)
-        everything = np.arange(len(block))
-        if not missing or not absent.any():
-            yield Group(everything, numbers, codes, evidence, self.gaussians, None, np.ones(self.columns, dtype=bool))
+        absent = np.isnan(numbers) & missing
+        whole = ~absent.any(axis=1)
+        for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
+            found = self.gaussians.e_step(numbers[places], evidence[:, places])
+            yield Rows(places, codes[places], *found, None, absent[:0])
+        if whole.all():
             return
-        patterns, group = np.unique(absent, axis=0, return_inverse=True)
-        for index, pattern in enumerate(patterns):
-            places = everything[group.ravel() == index]
-            components, basis = self.marginal(~pattern)
-            seen = numbers[np.ix_(places, np.flatnonzero(~pattern))]
-            yield Group(places, seen, codes[places], evidence[:, places], components, basis, ~pattern)
+        patterns, gaps = np.unique(absent[~whole], axis=0, return_inverse=True)
+        gaps = gaps.ravel()
+        marginals = [self.marginal(pattern) for pattern in patterns]
+        projections = np.stack([marginal.projections for marginal in marginals])
+        log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
+        rest = np.flatnonzero(~whole)
+        for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
+            places = rest[piece]
+            found = self._with_gaps(
+                numbers[places], projections[gaps[piece]], log_scales[:, gaps[piece]] + evidence[:, places]
+            )
+            yield Rows(places, codes[places], *found, gaps[piece], patterns)
 
-    def marginal(self, observed: NDArray[np.bool_]) -> tuple[Components, Array | None]:
-        """Return the components of the observed columns, and the basis that takes their coordinates to all columns'."""
-        if observed.all():
-            return self.gaussians, None
-        key = observed.tobytes()
-        known: dict[bytes, tuple[Components, Array]] = self._marginals  # type: ignore[attr-defined]
+    def _with_gaps(self, numbers: Array, projections: Array, log_scales: Array) -> tuple[Array, Array, Array]:
+        """Return what ``Components.e_step`` does, for rows (rows, d) with missing numbers."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
+            apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
+            # Not as a matrix product, whose rounding depends on where a row stands.
+            y = np.stack([(projections[:, :, i] * apart).sum(axis=2) for i in range(self.columns)], axis=2)
+            distances = (y * y).sum(axis=2).T
+            lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
+        lifted = np.ones((self.count, self.columns + 1, len(numbers)))
+        lifted[:, 1:] = y.transpose(1, 2, 0)
+        lifted[:, :, lost] = 0.0
+        distances = np.where(lost, 0.0, distances)
+        shares = np.where(lost, 0.0, log_scales) - 0.5 * distances
+        shares -= shares.max(axis=0)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=0)
+        return lifted, distances, np.where(lost, 0.0, shares)
+
+    def marginal(self, absent: NDArray[np.bool_]) -> Marginal:
+        """Return the components in the columns that are not absent."""
+        known: dict[bytes, Marginal] = self._marginals  # type: ignore[attr-defined]
+        key = absent.tobytes()
         if key not in known:
-            basis, upper = np.linalg.qr(self.factors[:, observed].transpose(0, 2, 1))
+            basis, upper = np.linalg.qr(self.factors[:, ~absent].transpose(0, 2, 1))
             diagonal = np.einsum("kii->ki", upper)
-            signs = np.where(diagonal < 0, -1.0, 1.0)
-            upper = upper * signs[:, :, None]
             # A factor of rank less than full, up to rounding, must not raise where others do not.
-            np.einsum("kii->ki", upper)[:] = np.maximum(np.abs(diagonal), np.finfo(float).tiny)
-            part = Components(self.gaussians.weights, self.means[:, observed], upper.transpose(0, 2, 1))
-            known[key] = part, basis * signs[:, None, :]
+            least = np.where(diagonal < 0, -1.0, 1.0) * np.maximum(np.abs(diagonal), np.finfo(float).tiny)
+            np.einsum("kii->ki", upper)[:] = least
+            projections = np.zeros_like(self.factors)
+            with np.errstate(over="ignore", invalid="ignore"):
+                inverse = np.linalg.solve(
+                    upper.transpose(0, 2, 1), np.broadcast_to(np.eye(upper.shape[1]), upper.shape)
+                )
+                projections[:, :, ~absent] = basis @ inverse
+            beyond = np.eye(self.columns) - basis @ basis.transpose(0, 2, 1)
+            log_scales = np.log(self.gaussians.weights) - np.log(np.abs(least)).sum(axis=1)
+            known[key] = Marginal(projections, beyond, log_scales)
         return known[key]
 
     def log_joint(self, block: Array, missing: bool, log_units: Array) -> Array:
@@ -188,12 +229,18 @@ class TableComponents:
 
         `log_units` (d,) is the log of how many units of a column one unit of its standard coordinate is.
         """
-        joint = np.empty((self.count, len(block)))
-        for group in self.groups(block, missing):
-            y = group.components.whiten(group.numbers)[:, 1:]
-            constant = -0.5 * math.log(2 * math.pi) * y.shape[1] - log_units[group.observed].sum()
-            distances = np.einsum("kdr,kdr->kr", y, y)
-            joint[:, group.places] = group.components.log_joint(distances) + group.evidence + constant
+        numbers, codes = self.layout.split(block)
+        joint = self._evidence(codes, missing)
+        absent = np.isnan(numbers) & missing
+        for pattern in np.unique(absent, axis=0):
+            places = (absent == pattern).all(axis=1)
+            part = self.marginal(pattern)
+            with np.errstate(over="ignore", invalid="ignore"):
+                apart = np.where(pattern, 0.0, numbers[places] - self.means[:, None])
+                y = apart @ part.projections.transpose(0, 2, 1)
+                distances = np.einsum("krd,krd->kr", y, y)
+            constant = part.log_scales - (0.5 * math.log(2 * math.pi) + log_units)[~pattern].sum()
+            joint[:, places] += constant[:, None] - 0.5 * distances
         return joint
 
     def level_sums(self, codes: Codes, shares: Array) -> Array:
@@ -219,3 +266,10 @@ class TableComponents:
             # -1, a missing cell, takes the last.
             evidence += np.concatenate([log_probabilities[:, where], nothing], axis=1)[:, codes[:, j]]
         return evidence
+
+
+def _pieces(places: NDArray[np.intp], numbers: int) -> Iterator[NDArray[np.intp]]:
+    """Yield places a few at a time, for `numbers` numbers a row: in whole sets of rows, near the processor."""
+    few = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
+    for start in range(0, len(places), few):
+        yield places[start : start + few]

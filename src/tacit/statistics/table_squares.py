@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
 from tacit.statistics.table_components import TableComponents
-
-_PIECE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,26 +63,26 @@ class TableSquares:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         total = np.zeros((self.components.count, self.components.columns))
+        numbers = self.components.layout.split(block)[0]
         factors, means = self.components.factors, self.components.means
-        for start in range(0, len(block), _PIECE):
-            for group in self.components.groups(block[start : start + _PIECE], self.missing):
-                lifted, _, shares = group.components.e_step(group.numbers, group.evidence)
-                kept = np.where(shares.sum(axis=0)[:, None] > 0, group.numbers, 0.0)  # as NaN survives times 0
-                with np.errstate(over="ignore", invalid="ignore"):
-                    for k, mean in enumerate(means):
-                        squares = np.empty((len(kept), self.components.columns))
-                        squares[:, group.observed] = (kept - mean[group.observed]) ** 2
-                        if group.basis is not None:
-                            turned = factors[k][~group.observed] @ group.basis[k]
-                            scatter = (factors[k][~group.observed] ** 2).sum(axis=1) - (turned**2).sum(axis=1)
-                            # Not a matrix product, whose rounding depends on where a row stands.
-                            expected = np.zeros((len(kept), len(turned)))
-                            for direction, y in zip(turned.T, lifted[k, 1:]):
-                                expected += y[:, None] * direction
-                            squares[:, ~group.observed] = expected**2 + np.maximum(scatter, 0.0)
-                        squares = np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
-                        total[k] += shares[k] @ squares
+        for rows in self.components.e_step(block, self.missing):
+            kept = np.where(rows.shares.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0)  # as NaN survives times 0
+            with np.errstate(over="ignore", invalid="ignore"):
+                for k, mean in enumerate(means):
+                    squares = (kept - mean) ** 2
+                    if rows.gaps is not None:
+                        # Not a matrix product, whose rounding depends on where a row stands.
+                        expected = (rows.lifted[k, 1:, None] * factors[k].T[:, :, None]).sum(axis=0).T
+                        more = np.stack([self._scatter(k, pattern) for pattern in rows.patterns])[rows.gaps]
+                        squares = np.where(np.isnan(kept), expected**2 + more, squares)
+                    total[k] += rows.shares[k] @ np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
         return total.ravel() / math.sqrt(self.components.columns)
+
+    def _scatter(self, k: int, pattern: NDArray[np.bool_]) -> Array:
+        """Return the variances (d,) in component k of what is missing, given what is not; 0 for the latter."""
+        factor, beyond = self.components.factors[k], self.components.marginal(pattern).beyond[k]
+        variances: Array = np.einsum("ij,jl,il->i", factor, beyond, factor)
+        return np.maximum(0.0, variances)
 
     def parts(self, total: Array) -> Array:
         """Return a (noisy) total as sums of squared deviations (K, d)."""
