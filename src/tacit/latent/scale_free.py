@@ -50,6 +50,7 @@ from tacit.statistics.components import Array
 GROWING, REFINING, TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
+_REFINING_ROUNDS_WITH_GAPS = 14  # where cells are missing, EM goes by smaller steps
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {GROWING: 1.0, REFINING: 3.0, TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
@@ -107,7 +108,8 @@ class ScaleFree:
 
     def __post_init__(self) -> None:
         growing = [] if self.means is not None else self._growing_sizes()
-        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
+        enough = _REFINING_ROUNDS_WITH_GAPS if self.missing else _REFINING_ROUNDS
+        refining = enough if self.n_iter == "auto" else int(self.n_iter) - len(growing) - 1
         if refining < 1:
             raise ValueError(
                 f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
