@@ -39,6 +39,10 @@ from tacit.statistics import (
     RowCount,
     Shorten,
     Smoothed,
+    TableComponents,
+    TableLayout,
+    TableMoments,
+    TableSquares,
 )
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -73,6 +77,14 @@ def moments(kind):
     ]
 
 
+# In two columns: a number and a yes or no; nothing but levels; numbers that may be missing. More in their own file.
+NUMBER = Components(np.array([0.4, 0.6]), np.array([[-2.0], [2.0]]), np.array([[[1.0]], [[0.3]]]))
+MIXED = TableComponents(TableLayout((0,), ((1,),)), NUMBER, np.array([[0.9, 0.1], [0.2, 0.8]]))
+NOTHING = Components(np.array([0.4, 0.6]), np.empty((2, 0)), np.empty((2, 0, 0)))
+LEVELS = TableComponents(
+    TableLayout((), ((0,), (1,))), NOTHING, np.array([[0.9, 0.1, 0.5, 0.5], [1e-4, 1 - 1e-4, 0.7, 0.3]])
+)
+
 STATISTICS = [
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
@@ -103,6 +115,13 @@ STATISTICS = [
     ClusterSums(LONE, np.array([0.5, 2.0]), 0.1, 1.0),
     ClusterSums(APART, 1.5, 1.0, 0.0),
     ClusterSums(LONE, 1.5, 0.0, 1.0),
+    TableMoments(MIXED, 1.5, *block_weights(1, "full", "replace_one"), level=1.3),
+    TableMoments(MIXED, 1.5, covariance_type="diag", missing=True),
+    TableMoments(LEVELS, 1.0, level=0.7),
+    TableMoments(LEVELS, 1.0, missing=True),
+    *(TableMoments(TableComponents.of_numbers(FAR_APART), 2.1, 0.6, 0.9, 1.0, 1.0, kind, True, 0.9) for kind in KINDS),
+    TableSquares(MIXED),
+    TableSquares(TableComponents.of_numbers(FAR_APART), missing=True),
 ]
 
 GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
@@ -111,6 +130,9 @@ GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
 def label(statistic):
     if isinstance(statistic, ColumnMoments):
         return f"columns-{statistic.count:.2g}-{statistic.mean:.2g}"
+    if isinstance(statistic, TableMoments | TableSquares):
+        kind, gaps = getattr(statistic, "covariance_type", ""), "missing" if statistic.missing else "complete"
+        return f"{type(statistic).__name__}-{kind}-{statistic.components.layout}-{gaps}"
     if not isinstance(statistic, ComponentMoments):
         size = getattr(getattr(statistic, "components", None), "count", statistic.size)
         return f"{type(statistic).__name__}{size}"

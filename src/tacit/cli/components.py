@@ -3,52 +3,64 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cli import screen
 from tacit.latent import GaussianMixture
-from tacit.tables import Boolean, Categorical
+from tacit.latent.table_mixture import table_layout
+from tacit.tables import Categorical, Numeric
 
-__all__ = ["component_table", "standard_deviations"]
+__all__ = ["component_table", "number_columns", "standard_deviations"]
 
 Array = NDArray[np.float64]
 
 
 def component_table(model: GaussianMixture) -> None:
     """Print the weights of components, and what is in them, for as many as there is room for."""
-    names = list(model._domain.names or [f"column {j + 1}" for j in range(model._domain.columns)])
-    columns = zip(_descriptions(model), model.means_.T, standard_deviations(model).T)
-    cells = [[f"{weight:.1%}" for weight in model.weights_]]
-    cells += [describe(means, deviations) for describe, means, deviations in columns]
-    wide = 2 + max(len(cell) for row in cells for cell in row)
-    room = (screen.width() - 4 - max(map(len, names))) // wide
+    rows = {"weight": [f"{weight:.1%}" for weight in model.weights_]} | _cells(model)
+    wide = 2 + max(len(cell) for cells in rows.values() for cell in cells)
+    room = (screen.width() - 4 - max(map(len, rows))) // wide
     shown = min(max(1, room), model.n_components_)
     head = ["component", *(str(k + 1) for k in range(shown))]
-    screen.table(head, [[name, *row[:shown]] for name, row in zip(["weight", *names], cells)])
+    screen.table(head, [[name, *cells[:shown]] for name, cells in rows.items()])
     if shown < model.n_components_:
         screen.say(f"  Not shown, for want of room: {model.n_components_ - shown} of less weight.")
 
 
+def number_columns(model: GaussianMixture) -> list[str] | None:
+    """Return the names of the columns of numbers, those of ``means_``, if columns have names."""
+    schema, names = model._domain.schema, model._domain.names
+    if schema is not None:
+        return [name for name in schema.used if isinstance(schema.columns[name], Numeric)]
+    return None if names is None else list(names)
+
+
 def standard_deviations(model: GaussianMixture) -> Array:
-    """Return the standard deviation of each column in each component, (K, d), in the units of the rows."""
+    """Return the standard deviation of each column of numbers in each component, (K, d), in the units of the rows."""
     variances: Array = np.einsum("kii->ki", model._mixture.covariances)
-    return np.sqrt(variances) * model._domain.scale
+    return np.sqrt(variances) * model._domain.scale[list(table_layout(model._domain).numbers)]
 
 
-def _descriptions(model: GaussianMixture) -> list[Callable[[Array, Array], list[str]]]:
-    """Return how to write about each column: mean and standard deviation, or the share of a category or of true."""
+def _cells(model: GaussianMixture) -> dict[str, list[str]]:
+    """Return what to write about each column: mean and standard deviation, or the shares of levels or of true."""
+    names = number_columns(model) or [f"column {j + 1}" for j in range(model.means_.shape[1])]
+    numbers = dict(zip(names, map(_numbers, model.means_.T, standard_deviations(model).T)))
     schema = model._domain.schema
     if schema is None:
-        return [_numbers] * model._domain.columns
-    kinds = {Boolean: _shares_of_true, Categorical: _shares}
-    return [
-        kinds.get(type(schema.columns[name]), _numbers)
-        for name, place in schema.slices.items()
-        for _ in range(place.stop - place.start)
-    ]
+        return numbers
+    cells = {}
+    for name in schema.used:
+        column = schema.columns[name]
+        if name in numbers:
+            cells[name] = numbers[name]
+        elif isinstance(column, Categorical):
+            shares = model.level_probabilities_[name].T
+            cells |= {label: _shares(share) for label, share in zip(column.labels(name), shares)}
+        else:
+            cells[name] = _shares(model.level_probabilities_[name][:, 1])
+    return cells
 
 
 def _numbers(means: Array, deviations: Array) -> list[str]:
@@ -60,9 +72,5 @@ def _numbers(means: Array, deviations: Array) -> list[str]:
     return [f"{mean:.{decimals}f} ± {deviation:.{decimals}f}" for mean, deviation in zip(rounded, deviations)]
 
 
-def _shares(means: Array, _: Array) -> list[str]:
-    return [f"{mean:.0%}" for mean in means.clip(0.0, 1.0)]
-
-
-def _shares_of_true(means: Array, deviations: Array) -> list[str]:
-    return _shares((means + 1) / 2, deviations)
+def _shares(shares: Array) -> list[str]:
+    return [f"{share:.0%}" for share in shares]

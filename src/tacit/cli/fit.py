@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from tacit.cli import screen
-from tacit.cli.components import component_table, standard_deviations
+from tacit.cli.components import component_table, number_columns, standard_deviations
 from tacit.cli.model import report_writer
 from tacit.cli.options import (
     ComponentsOrAuto,
@@ -88,7 +88,7 @@ def mixture(
     neighbors: NeighborsOption = Neighbors.replace_one,
     method: MethodOption = Method.scale_free,
     missing: Annotated[
-        Missing, typer.Option(help="Refuse a table with missing cells, or leave such rows out.")
+        Missing, typer.Option(help="Refuse a table with missing cells, leave such rows out, or model what is there.")
     ] = Missing.error,
     ledger: Annotated[str | None, typer.Option(help="Charge the fit to this ledger; see tacit budget.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Name of the data set in the ledger.")] = None,
@@ -172,14 +172,14 @@ def _saved(model: GaussianMixture, output: Path) -> Path:
 
 
 def _summary(model: GaussianMixture, output: Path, report: Path | None, account: Account | None) -> dict[str, Any]:
-    names = model._domain.names
     return {
         "model": str(output),
         "report": None if report is None else str(report),
-        "columns": None if names is None else list(names),
+        "columns": number_columns(model),
         "weights": model.weights_.tolist(),
         "means": model.means_.tolist(),
         "standard_deviations": standard_deviations(model).tolist(),
+        "levels": {name: shares.tolist() for name, shares in getattr(model, "level_probabilities_", {}).items()},
         "remaining": None if account is None else account.remaining().epsilon,
         "certificate": json_.loads(model.privacy_.to_json()),
     }

@@ -52,10 +52,11 @@ class Method(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about rows with missing cells."""
+    """What to do about missing cells."""
 
     error = "error"
     ignore = "ignore"
+    model = "model"
 
 
 Components = Annotated[int, typer.Option("--components", "-k", help="How many components the mixture has.")]

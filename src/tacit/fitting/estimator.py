@@ -109,6 +109,8 @@ class PrivateEstimator(BaseEstimator):
         found = ", found privately" if isinstance(self.bounds, str) else ""
         if self.missing == "ignore":
             notes.append("Rows with missing cells were left out; how many is not told.")
+        if self.missing == "model":
+            notes.append("Missing cells were modelled; whether there are any is not told.")
         self.privacy_ = curator.certificate(budget, rows=rows, bounds=str(self._domain) + found, notes=notes)
 
     def _standard_blocks(self, X: Any) -> Iterator[Array]:
@@ -118,7 +120,8 @@ class PrivateEstimator(BaseEstimator):
         for block in self._rows(X).blocks():
             if block.shape[1] != domain.columns:
                 raise ValueError(f"X has {block.shape[1]} column(s), and the model was fitted to {domain.columns}.")
-            if not np.isfinite(block).all():
+            usable = ~np.isinf(block) if self.missing == "model" else np.isfinite(block)
+            if not usable.all():
                 raise ValueError("Input X contains NaN, infinity or missing cells; fill them in first.")
             with np.errstate(over="ignore"):
                 standard = block if domain.schema else (block - domain.centre) / domain.scale
@@ -129,7 +132,8 @@ class PrivateEstimator(BaseEstimator):
         if self._domain.schema is not None:
             return self._domain.schema.encode_source(X)
         if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            X = validate_data(self, X, reset=False, ensure_all_finite=True, dtype=np.float64)
+            finite = "allow-nan" if self.missing == "model" else True
+            X = validate_data(self, X, reset=False, ensure_all_finite=finite, dtype=np.float64)
         source = as_source(X)
         if source.columns is not None and hasattr(self, "feature_names_in_"):
             source = source.select(self.feature_names_in_.tolist())

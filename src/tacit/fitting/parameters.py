@@ -8,9 +8,12 @@ from typing import Any
 from tacit.privacy import Account, Budget, check_relation
 
 
-def checked_budget(model: Any) -> Budget:
-    """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated."""
-    check_choices(model, missing=("error", "ignore"))
+def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore")) -> Budget:
+    """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated.
+
+    `missing` is what the estimator can do about missing cells.
+    """
+    check_choices(model, missing=missing)
     if isinstance(model.bounds, str) and model.bounds != "private":
         raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {model.bounds!r}.')
     if model.ledger is not None and not isinstance(model.ledger, Account):

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-from scipy.special import logsumexp
-from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, progress
+from tacit.fitting import progress
 from tacit.latent import composition as compositions
 from tacit.latent.engine import run
-from tacit.latent.mixture import Mixture
+from tacit.latent.fitted_mixture import FittedMixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.model_choice import CHOICE, ChosenScaleFree, checked_grid, listed
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
-from tacit.latent.stored_mixture import ABOUT, restored, stored
-from tacit.latent.uncertainty import MixtureIntervals, confidence_intervals
+from tacit.latent.table_mixture import table_layout
+from tacit.latent.table_scale_free import TableScaleFree
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
-_FAR = 1e140  # half ranges: twice that squared, over the least variance there is, is still a number
 
-
-class GaussianMixture(DensityMixin, PrivateEstimator):
+class GaussianMixture(FittedMixture):
     """Gaussian mixture fitted by expectation-maximisation under differential privacy.
 
     Parameters
@@ -54,7 +46,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
-        on them. They are never read from the data.
+        on them. They are never read from the data. With a schema that has categories, or columns of true and false,
+        components are products: a Gaussian of the numbers, and shares of the levels of each other column.
     neighbors : {"replace_one", "add_remove"}, default "replace_one"
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
         of rows being secret as well (though not that there are any: a table without rows is refused).
@@ -69,11 +62,13 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         Of "per_parameter": Gaussian noise, or Laplace noise on weights and means.
     composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
         Of "per_parameter": how the paper shares the budget out.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out. A refusal
-        tells that there are some, so that with "error" whether all cells are filled is taken to be public. How many
-        rows are left out is not told: the number of complete rows is treated as secret. Infinite cells are refused as
-        well, or else brought to the bounds, as all numbers beyond them are.
+    missing : {"error", "ignore", "model"}, default "error"
+        What to do about missing cells: refuse, before anything is spent; leave such rows out; or fit the mixture to the
+        cells that are there, every component taking the others as it expects them to be (method "scale_free"). A
+        refusal tells that there are some, so that with "error" whether all cells are filled is taken to be public. How
+        many rows are left out is not told: the number of complete rows is treated as secret. With "model" it is not
+        told whether cells are missing. Infinite cells are refused as well, or else brought to the bounds, as all
+        numbers beyond them are; with a schema they are missing ones.
     ledger : Account, optional
         What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
     random_state : int, optional
@@ -86,13 +81,17 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     weights_ : (n_components,) array
         Heaviest first.
     means_ : (n_components, n_features) array
+        With a schema, of the columns of numbers alone, in their order.
     covariances_ : array
-        In scikit-learn's shapes for each covariance_type; of "spherical" ones, (n_components, n_features) if the
-        columns have different ranges.
+        Of the same columns, in scikit-learn's shapes for each covariance_type; of "spherical" ones,
+        (n_components, n_features) if the columns have different ranges.
     precisions_cholesky_ : array
         As in scikit-learn.
     n_components_ : int
         How many components there are: as many as asked for, or as were chosen.
+    level_probabilities_ : dict of (n_components, levels) arrays
+        With a schema that has columns with levels: for each of them, by name, the probabilities of its levels, in the
+        schema's order, or of false and true. No level is taken to be impossible.
     n_iter_ : int
         How many releases were made.
     privacy_ : Certificate
@@ -188,97 +187,20 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         self._certify(curator, budget, n_rows, self._notes())
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the likeliest component of each row."""
-        return self._log_joint(map(_pulled_in, self._standard_blocks(X))).argmax(axis=0)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each component, for each row."""
-        joint = self._log_joint(map(_pulled_in, self._standard_blocks(X)))
-        return np.exp(joint - logsumexp(joint, axis=0)).T
-
-    def score_samples(self, X: Any) -> Array:
-        """Return the log density at each row, in the units of the rows."""
-        return np.asarray(logsumexp(self._log_joint(self._standard_blocks(X)), axis=0))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log density of the rows of `X`."""
-        return float(self.score_samples(X).mean())
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array | pa.Table, np.ndarray]:
-        """Draw synthetic rows, at no further cost to privacy.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : int, numpy Generator or None
-            Of the synthetic rows alone.
-
-        Returns
-        -------
-        X : array, or a pyarrow Table with the schema's columns if the bounds are a schema
-            Rows inside the bounds.
-        y : array
-            The component each was drawn from.
-        """
-        check_is_fitted(self)
-        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
-            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
-        inside, labels = self._draw(n_samples, np.random.default_rng(random_state))
-        return self._domain.table(inside), labels
-
-    def confidence_intervals(
-        self, level: float = 0.9, *, n_bootstrap: int = 100, random_state: Any = None
-    ) -> MixtureIntervals:
-        """Return standard errors and intervals for weights and means, privacy noise included, at no further cost.
-
-        The fit is simulated `n_bootstrap` times on tables drawn from the fitted mixture, with fresh noise of the same
-        plan; see :mod:`tacit.latent.uncertainty`. That takes as long as so many fits (to at most 50,000 rows). Where
-        the rows are not Gaussian mixtures, the intervals are for the private fit's own target, not for a truth.
-
-        Parameters
-        ----------
-        level : float, default 0.9
-        n_bootstrap : int, default 100
-        random_state : int, numpy Generator or None
-            Of the simulation alone.
-
-        Returns
-        -------
-        MixtureIntervals
-            With ``weights`` (K, 2), ``means`` (K, d, 2), ``weights_se``, ``means_se`` and ``found``. A warning says if
-            components are not found again reliably: then their intervals mean little.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import tacit
-        >>> X = np.random.default_rng(0).normal([3.0, -1.0], 0.5, (5000, 2))
-        >>> model = tacit.GaussianMixture(1, epsilon=0.5, bounds=(-10, 10), random_state=0).fit(X)
-        >>> intervals = model.confidence_intervals(n_bootstrap=30, random_state=0)
-        >>> intervals.means.shape, bool((intervals.means_se > 0.5 / 5000**0.5).all())
-        ((1, 2, 2), True)
-        """
-        check_is_fitted(self)
-        return confidence_intervals(self, level, n_bootstrap, random_state)
-
-    def _draw(self, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
-        """Return rows drawn from the mixture, in standard coordinates and inside the bounds, and their components."""
-        labels = np.sort(rng.choice(self.n_components_, size=count, p=self.weights_))
-        factors = np.linalg.cholesky(self._mixture.covariances)
-        z = self._mixture.means[labels] + np.einsum(
-            "nij,nj->ni", factors[labels], rng.normal(size=(count, self._domain.columns))
-        )
-        return self._domain.standardise(self._domain.restore(z)), labels
-
-    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | Joint | PerParameter:
+    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | TableScaleFree | Joint | PerParameter:
         columns, means = domain.columns, self._starting_means(domain)
         grid = checked_grid(self.n_components)
         if self.method == "scale_free":
-            model = ScaleFree if len(grid) == 1 else partial(ChosenScaleFree, grid=grid)
+            layout, chosen = table_layout(domain), len(grid) > 1
+            if chosen and (layout.levels or self.missing == "model"):
+                raise ValueError(
+                    "The number of components can be chosen for tables of numbers without gaps alone; with columns "
+                    'that have levels, or missing="model", state it: n_components=5.'
+                )
+            model = TableScaleFree if layout.levels else partial(ChosenScaleFree, grid=grid) if chosen else ScaleFree
             return model(
                 grid[-1],
-                columns,
+                layout if layout.levels else columns,
                 self.covariance_type,
                 self.neighbors,
                 n_rows,
@@ -286,6 +208,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
                 means,
                 self.prior,
                 domain.least_variances,
+                self.missing == "model",
             )
         if self.method == "joint":
             return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)
@@ -325,52 +248,3 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             exact = ", shared out anew and exactly" if isinstance(self.bounds, str) else ", as published"
             notes.append(f"Noise {self.noise} by {self.composition} composition{exact}.")
         return notes
-
-    def _publish(self, mixture: Mixture) -> None:
-        """Set the public attributes, in the units of the rows."""
-        scale = self._domain.scale
-        self._mixture = mixture
-        self._components = mixture.components()
-        self.n_components_ = mixture.count
-        self.weights_ = mixture.weights
-        self.means_ = self._domain.restore(mixture.means)
-        covariances = mixture.covariances * np.outer(scale, scale)
-        upper = np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
-        diagonal = np.einsum("kii->ki", covariances)
-        if self.covariance_type == "spherical" and (scale == scale[0]).all():
-            diagonal = diagonal[:, 0]
-        self.covariances_, self.precisions_cholesky_ = {
-            "full": (covariances, upper),
-            "tied": (covariances[0], upper[0]),
-        }.get(self.covariance_type, (diagonal, 1 / np.sqrt(diagonal)))
-
-    _about = ABOUT
-
-    def _stored(self) -> dict[str, Any]:
-        return {"mixture": stored(self._mixture), "rows": self._rows_known}
-
-    def _restore(self, values: dict[str, Any]) -> None:
-        checked_mixture_budget(self)
-        grid = checked_grid(self.n_components)
-        self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None))
-        self._rows_known = None if values.get("rows") is None else int(values["rows"])
-
-    def _log_joint(self, blocks: Iterable[Array]) -> Array:
-        """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""
-        joints = []
-        # Rows are not brought inside the bounds: a row's density is what the model says it is, wherever the row lies.
-        for block in blocks:
-            with np.errstate(over="ignore", invalid="ignore"):  # so far out that the density is 0
-                y = self._components.whiten(block)[:, 1:]
-                distances = np.einsum("kdr,kdr->kr", y, y)
-            joints.append(self._components.log_joint(np.where(np.isnan(distances), np.inf, distances)))
-        constant = self._domain.log_jacobian - 0.5 * self._domain.columns * math.log(2 * math.pi)
-        return np.concatenate(joints, axis=1) + constant
-
-
-def _pulled_in(block: Array) -> Array:
-    """Return rows so far out that their densities are all 0 at a distance where they are not, in the same direction.
-
-    That far out, the direction alone decides which component a row belongs to.
-    """
-    return block * np.minimum(1.0, _FAR / np.maximum(np.abs(block).max(axis=1, keepdims=True), _FAR))

@@ -88,13 +88,16 @@ class Mixture:
             again = np.append(np.arange(mixture.count), k)
             weights = mixture.weights[again]
             weights[[k, -1]] /= 2
-            mixture = Mixture(weights, mixture.means[again], mixture.covariances[again])
+            mixture = mixture._taken(again, weights)
         return mixture
 
     def by_weight(self) -> Mixture:
         """Return the components in order of falling weight."""
         order = np.argsort(-self.weights, kind="stable")
-        return Mixture(self.weights[order], self.means[order], self.covariances[order])
+        return self._taken(order, self.weights[order])
+
+    def _taken(self, which: np.ndarray, weights: Array) -> Mixture:
+        return Mixture(weights, self.means[which], self.covariances[which])
 
     def _merged(self, i: int, j: int) -> tuple[float, Array, Array]:
         weight = self.weights[i] + self.weights[j]

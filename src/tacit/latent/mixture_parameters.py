@@ -32,7 +32,12 @@ def checked_mixture_budget(model: Any) -> Budget:
         )
     if model.prior is not None and not isinstance(model.prior, MixturePrior):
         raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {model.prior!r}.")
-    budget = checked_budget(model)
+    budget = checked_budget(model, missing=("error", "ignore", "model"))
+    if model.missing == "model" and model.method != "scale_free":
+        raise ValueError(
+            f'missing="model" is there for method="scale_free" alone, and the method is {model.method!r}. Pass '
+            'missing="ignore" to leave rows with missing cells out.'
+        )
     if budget.delta == 0:
         raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
     return budget

@@ -16,10 +16,12 @@ from tacit.statistics.components import Array
 class MixturePrior:
     """Dirichlet on the weights, normal-inverse-Wishart on each component, as in Park et al. (2017).
 
+    In tables with levels, Dirichlet on each component's shares of levels too.
+
     Parameters
     ----------
     concentration : float, default 2.0
-        Of the Dirichlet: each component starts with ``concentration - 1`` rows.
+        Of the Dirichlet: each component starts with ``concentration - 1`` rows, and so does each level in it.
     mean_rows : float, default 1.0
         How many rows at the centre of the bounds each mean starts with (kappa_0).
     scale : float, default 0.1
@@ -67,3 +69,11 @@ class MixturePrior:
         scatter += self.scale * columns * np.eye(columns)
         covariances = scatter / (degrees + counts + columns + 2)[:, None, None]
         return Mixture(weights / weights.sum(), means, covariances)
+
+    def level_mode(self, counts: Array, likeliest: Array, levels: Array) -> Array:
+        """Return shares of levels (K, all levels) of highest posterior, from the likeliest and the counts (K,).
+
+        `levels` (all levels,) is how many levels the column has that a level is one of.
+        """
+        rows, more = counts[:, None], self.concentration - 1
+        return (likeliest * rows + more) / (rows + more * levels)

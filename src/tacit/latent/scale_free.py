@@ -33,22 +33,27 @@ from scipy.stats import chi2
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
-from tacit.latent.shrinkage import shrunk, shrunk_covariance
+from tacit.latent.shrinkage import clipped_variances, shrunk, shrunk_covariance
 from tacit.privacy import Gaussian, Relation, Step
 from tacit.statistics import (
     ComponentMoments,
     ComponentSquares,
     CovarianceType,
+    TableComponents,
+    TableMoments,
+    TableSquares,
+    least_radius,
     moment_sensitivity,
     numbers_in_second_moment,
 )
 from tacit.statistics.components import Array
 
-_GROWING, REFINING, _TAILS = "growing moments", "refining moments", "tails"
+GROWING, REFINING, TAILS = "growing moments", "refining moments", "tails"
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 6
+_REFINING_ROUNDS_WITH_GAPS = 14  # where cells are missing, EM goes by smaller steps
 # Shares of the budget, in squared signal-to-noise, that rounds get.
-SHARES = {_GROWING: 1.0, REFINING: 3.0, _TAILS: 2.0}
+SHARES = {GROWING: 1.0, REFINING: 3.0, TAILS: 2.0}
 _CLEAR = 3.0  # standard deviations of noise by which tails must stand out
 _TAILED = 4.0  # and how many times the variance: less costs under a nat, and widening is not free either
 _ROWS_PER_COMPONENT = 1.5  # rows a component needs, per column and per unit of noise
@@ -85,6 +90,8 @@ class ScaleFree:
     prior : MixturePrior, optional
     least_variances : (d,) array, optional
         Public knowledge of how narrow a column can be.
+    missing : bool
+        Whether cells may be missing, and each component marginalises them.
     """
 
     n_components: int
@@ -96,13 +103,15 @@ class ScaleFree:
     means: Array | None = None
     prior: MixturePrior | None = None
     least_variances: Array | float = 1e-8
-    also: ClassVar[tuple[str, ...]] = (_TAILS,)  # releases that neither grow nor refine
+    missing: bool = False
+    also: ClassVar[tuple[str, ...]] = (TAILS,)  # releases that neither grow nor refine
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         growing = [] if self.means is not None else self._growing_sizes()
-        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - len(growing) - len(self.also)
+        enough = _REFINING_ROUNDS_WITH_GAPS if self.missing else _REFINING_ROUNDS
+        refining = enough if self.n_iter == "auto" else int(self.n_iter) - len(growing) - len(self.also)
         if refining < 1:
             raise ValueError(
                 f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
@@ -110,7 +119,7 @@ class ScaleFree:
                 f'n_iter={len(growing) + 1 + len(self.also)} or more, "auto", or starting means as init.'
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
-        self.rounds = [_GROWING] * len(growing) + [REFINING] * refining + [_TAILS]
+        self.rounds = [GROWING] * len(growing) + [REFINING] * refining + [TAILS]
 
     def _growing_sizes(self) -> list[int]:
         most = 2 * self.n_components if self.n_components > 1 else 1
@@ -130,7 +139,7 @@ class ScaleFree:
         return steps
 
     def _numbers(self, components: int, name: str) -> int:
-        if name == _TAILS:
+        if name == TAILS:
             return components * self.columns
         kind = self._kind(name)
         seconds = 1 if kind == "tied" else components
@@ -138,7 +147,7 @@ class ScaleFree:
 
     def _kind(self, name: str) -> CovarianceType:
         # While growing, the directions in which components are long are wanted, whatever the covariances end up as.
-        return "full" if name == _GROWING else self.covariance_type
+        return "full" if name == GROWING else self.covariance_type
 
     def start(self) -> Fit:
         """Return one component as large as the bounds, or the given means."""
@@ -152,8 +161,8 @@ class ScaleFree:
         self, state: Fit, index: int, noise: Noise
     ) -> tuple[Fit, ComponentMoments] | tuple[Fit, ComponentSquares]:
         """Split or merge to this round's size, as far as the noise allows, and measure in the components' own units."""
-        if self.rounds[index] == _TAILS:
-            return state, ComponentSquares(state.mixture.components())
+        if self.rounds[index] == TAILS:
+            return state, self._squares(state.mixture)
         kind = self._kind(self.rounds[index])
         count, mean = block_weights(self.columns, kind, self.neighbors)
         unit = noise(ComponentMoments(state.mixture.components(), 1.0, count, mean, 1.0, kind))
@@ -167,7 +176,23 @@ class ScaleFree:
         )
         mixture = constrained(mixture, kind)
         radius = clipping_radius(self.columns, kind, None if state.rows is None else unit / (state.rows / size))
-        return Fit(mixture, state.rows, doubts), ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+        return Fit(mixture, state.rows, doubts), self._moments(mixture, radius, count, mean, kind)
+
+    def _moments(
+        self, mixture: Mixture, radius: float, count: float, mean: float, kind: CovarianceType
+    ) -> ComponentMoments | TableMoments:
+        if not self.missing:
+            return ComponentMoments(mixture.components(), radius, count, mean, 1.0, kind)
+        radius = max(radius, least_radius(self.columns, kind))
+        numbers = TableComponents.of_numbers(mixture.components())
+        fill = kept_by_clipping(self.columns, radius)
+        return TableMoments(numbers, radius, count, mean, 1.0, 1.0, kind, missing=True, fill=fill)
+
+    def _squares(self, mixture: Mixture) -> ComponentSquares | TableSquares:
+        components = mixture.components()
+        return (
+            TableSquares(TableComponents.of_numbers(components), True) if self.missing else ComponentSquares(components)
+        )
 
     def _target(self, state: Fit, index: int) -> int:
         return self.sizes[index]
@@ -179,19 +204,22 @@ class ScaleFree:
         return max(1, min(most, 2 * state.mixture.count))
 
     def update(
-        self, state: Fit, index: int, statistic: ComponentMoments | ComponentSquares, released: Array, noise: float
+        self,
+        state: Fit,
+        index: int,
+        statistic: ComponentMoments | TableMoments | ComponentSquares | TableSquares,
+        released: Array,
+        noise: float,
     ) -> Fit:
         """Move each component by what its moments say, less what is noise; at the end, widen what has tails."""
-        if isinstance(statistic, ComponentSquares):
+        if isinstance(statistic, ComponentSquares | TableSquares):
             return replace(state, mixture=self._widened(state, statistic, released, noise))
         old, radius, kind = state.mixture, statistic.radius, statistic.covariance_type
         counts, sums, squares = statistic.parts(released)
-        if self.rows is not None:
-            counts = counts + (self.rows - counts.sum()) / len(counts)
+        counts = self.balanced(counts)
         if counts.sum() < _HOPELESS * _ROWS_PER_COMPONENT * noise * self.columns:
             return replace(state, rows=max(counts.sum(), 1.0))  # wide rather than wrong
-        rows = max(counts.sum(), noise / statistic.count)
-        counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
+        counts, rows = floored(counts, noise / statistic.count)
         mean_noise = noise * radius / statistic.mean / counts
         shifts = np.stack([shrunk(*each)[0] for each in zip(sums / counts[:, None], mean_noise, state.doubts[0])])
         covariances, doubts = self._covariances(statistic, counts, shifts, squares, noise * radius**2, state.doubts[1])
@@ -209,7 +237,13 @@ class ScaleFree:
             mixture = self.prior.posterior_mode(counts, mixture)
         return Fit(constrained(mixture, kind), rows, doubts)
 
-    def _widened(self, state: Fit, statistic: ComponentSquares, released: Array, noise: float) -> Mixture:
+    def balanced(self, counts: Array) -> Array:
+        """Return noisy counts (K,) that add up to the number of rows, where that is public."""
+        return counts if self.rows is None else counts + (self.rows - counts.sum()) / len(counts)
+
+    def _widened(
+        self, state: Fit, statistic: ComponentSquares | TableSquares, released: Array, noise: float
+    ) -> Mixture:
         """Return the mixture with variances that the rows' plain deviations clearly exceed raised to those.
 
         Correlations are kept: rows and columns of a covariance are scaled.
@@ -225,7 +259,13 @@ class ScaleFree:
         return constrained(replace(mixture, covariances=covariances), self.covariance_type)
 
     def _covariances(
-        self, statistic: ComponentMoments, counts: Array, shifts: Array, squares: Array, noise: float, doubts: Array
+        self,
+        statistic: ComponentMoments | TableMoments,
+        counts: Array,
+        shifts: Array,
+        squares: Array,
+        noise: float,
+        doubts: Array,
     ) -> tuple[Array, Array]:
         """Return covariances in the components' last coordinates, (K, d, d), and what is left of doubts."""
         radius, kind, identity = statistic.radius, statistic.covariance_type, np.eye(self.columns)
@@ -251,6 +291,12 @@ class ScaleFree:
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as asked for, heaviest first."""
         return state.mixture.repeated(self.n_components).by_weight()
+
+
+def floored(counts: Array, noise: float) -> tuple[Array, float]:
+    """Return counts (K,) of which none is below its noise or a hundredth of its share, and how many rows there are."""
+    rows = max(float(counts.sum()), noise)
+    return np.maximum(counts, max(0.01 * rows / len(counts), noise)), rows
 
 
 def _within_reach(covariances: Array) -> Array:
@@ -300,6 +346,17 @@ def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> 
         return math.sqrt(squares[-4])
     loss = _second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
     return math.sqrt(squares[int(np.argmin(loss))])
+
+
+def kept_by_clipping(columns: int, radius: float) -> float:
+    """Return how much of a Gaussian row's scatter is left after clipping: what missing cells are to count for as well.
+
+    Examples
+    --------
+    >>> round(kept_by_clipping(5, 2.0), 2), kept_by_clipping(0, 1.0)
+    (0.66, 1.0)
+    """
+    return min(1.0, float(clipped_variances(np.ones(columns), radius).mean())) if columns else 1.0
 
 
 @lru_cache(maxsize=64)

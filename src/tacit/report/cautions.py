@@ -99,7 +99,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
         text = f"Components {named} overlap so much that most of their rows could belong to either. Take them as one."
         found.append(Caution("warning", "Components can hardly be told apart", text))
     if certificate.rows and certificate.releases:
-        needed = _ROWS_PER_NOISE * min(record.noise_scale for record in certificate.releases) * view.means.shape[1]
+        needed = _ROWS_PER_NOISE * min(record.noise_scale for record in certificate.releases) * len(view.columns)
         faint = [k for k in firsts if view.weights[k] * certificate.rows < needed]
         if faint:
             text = (

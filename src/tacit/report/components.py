@@ -95,7 +95,7 @@ def _levels_table(view: MixtureView) -> Html:
         if not isinstance(column, LevelColumn):
             continue
         shares = view.shares(column).T
-        if len(column.places) == 1:  # true alone: the rest is false
+        if column.boolean:  # true alone: the rest is false
             heading = _heading(column.name, column.description)
             rows.append(element("tr", heading, *_shares(shares[0].tolist())))
             continue

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, count
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.latent import GaussianMixture
+from tacit.latent.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
 Array = NDArray[np.float64]
@@ -21,7 +22,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers: where it is in the matrix, and its public range."""
+    """A column of numbers: where it is among them, and its public range."""
 
     name: str
     place: int
@@ -32,12 +33,12 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class LevelColumn:
-    """A column of categories, or of true and false: where its levels are in the matrix."""
+    """A column of categories, or of true and false: its levels."""
 
     name: str
-    places: tuple[int, ...]
     levels: tuple[str, ...]
     description: str = ""
+    boolean: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +48,12 @@ class MixtureView:
     Parameters
     ----------
     weights, means, covariances : (K,), (K, d) and (K, d, d) arrays
-        In the units of the columns.
+        Of the columns of numbers, in their units.
     columns : tuple of NumberColumn and LevelColumn
     ignored : tuple of str
         Names of columns that the schema leaves out.
+    probabilities : dict of (K, levels) arrays
+        Of the columns with levels, by name, in the order of their levels.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class MixtureView:
     covariances: Array
     columns: tuple[NumberColumn | LevelColumn, ...]
     ignored: tuple[str, ...] = ()
+    probabilities: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Any) -> MixtureView:
@@ -74,14 +78,20 @@ class MixtureView:
         if not isinstance(model, GaussianMixture):
             raise TypeError(f"A report is about a fitted tacit.GaussianMixture, and this is a {type(model).__name__}.")
         check_is_fitted(model, "privacy_")
-        domain, mixture = model._domain, model._mixture
-        schema = domain.schema
+        domain, schema = model._domain, model._domain.schema
+        scale = domain.scale[list(table_layout(domain).numbers)]
+        columns = _columns(domain)
+        true_first = {column.name for column in columns if isinstance(column, LevelColumn) and column.boolean}
         return cls(
-            mixture.weights,
-            domain.restore(mixture.means),
-            mixture.covariances * np.outer(domain.scale, domain.scale),
-            _columns(domain),
+            model.weights_,
+            model.means_,
+            model._mixture.covariances * np.outer(scale, scale),
+            columns,
             () if schema is None else tuple(name for name in schema.names if name not in schema.used),
+            {
+                name: shares[:, ::-1] if name in true_first else shares
+                for name, shares in getattr(model, "level_probabilities_", {}).items()
+            },
         )
 
     @property
@@ -95,29 +105,19 @@ class MixtureView:
         return tuple(column for column in self.columns if isinstance(column, NumberColumn))
 
     def deviations(self, place: int) -> Array:
-        """Return the components' standard deviations in one column of the matrix."""
+        """Return the components' standard deviations in one column of numbers."""
         return np.sqrt(self.covariances[:, place, place])
 
     def overall(self, place: int) -> tuple[float, float]:
-        """Return mean and standard deviation of the whole mixture in one column of the matrix."""
+        """Return mean and standard deviation of the whole mixture in one column of numbers."""
         mean = float(self.weights @ self.means[:, place])
         variance = self.weights @ (self.covariances[:, place, place] + (self.means[:, place] - mean) ** 2)
         return mean, math.sqrt(variance)
 
     def shares(self, column: LevelColumn) -> Array:
-        """Return the share of each level in each component, (K, levels), and in the last row, overall.
-
-        A level's share of rows is the mean of its indicator, true being 1 and false -1 for Boolean columns; noise may
-        have moved it out of [0, 1].
-        """
-        if len(column.places) == 1:
-            truth = (self.means[:, column.places[0]] + 1) / 2
-            raw = np.stack([truth, 1 - truth], axis=1)
-        else:
-            raw = self.means[:, list(column.places)]
-        raw = np.clip(np.vstack([raw, self.weights @ raw]), 0.0, 1.0)
-        shares: Array = raw / np.maximum(raw.sum(axis=1, keepdims=True), 1e-12)
-        return shares
+        """Return the share of each level in each component, (K, levels), and in the last row, overall."""
+        shares = self.probabilities[column.name]
+        return np.vstack([shares, self.weights @ shares])
 
     def copies(self) -> list[list[int]]:
         """Return groups of components that are the same."""
@@ -125,9 +125,8 @@ class MixtureView:
         for k in range(self.count):
             for group in groups:
                 first = group[0]
-                if np.array_equal(self.means[k], self.means[first]) and np.array_equal(
-                    self.covariances[k], self.covariances[first]
-                ):
+                of_components = (self.means, self.covariances, *self.probabilities.values())
+                if all(np.array_equal(values[k], values[first]) for values in of_components):
                     group.append(k)
                     break
             else:
@@ -141,7 +140,8 @@ class MixtureView:
         middle, apart = (first + second) / 2, (self.means[i] - self.means[j]) / units
         volumes = np.linalg.slogdet(np.stack([middle, first, second]))[1]
         distance = apart @ np.linalg.solve(middle, apart) / 8 + (volumes[0] - (volumes[1] + volumes[2]) / 2) / 2
-        return float(np.exp(-max(0.0, distance)))
+        levels = [float(np.sqrt(shares[i] * shares[j]).sum()) for shares in self.probabilities.values()]
+        return float(np.exp(-max(0.0, distance)) * math.prod(min(1.0, share) for share in levels))
 
     def best_pairs(self, most: int) -> list[Pair]:
         """Return the pairs of number columns, by position among them, that tell components apart best.
@@ -202,12 +202,13 @@ def _columns(domain: Domain) -> tuple[NumberColumn | LevelColumn, ...]:
         names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
         return tuple(NumberColumn(str(name), j, low[j], high[j]) for j, name in enumerate(names))
     columns: list[NumberColumn | LevelColumn] = []
-    for name, where in domain.schema.slices.items():
-        column, places = domain.schema.columns[name], tuple(range(where.start, where.stop))
+    numbers = count()
+    for name in domain.schema.used:
+        column = domain.schema.columns[name]
         if isinstance(column, Numeric):
-            columns.append(NumberColumn(name, places[0], column.low, column.high, column.description))
+            columns.append(NumberColumn(name, next(numbers), column.low, column.high, column.description))
         elif isinstance(column, Categorical):
-            columns.append(LevelColumn(name, places, tuple(map(str, column.levels)), column.description))
+            columns.append(LevelColumn(name, tuple(map(str, column.levels)), column.description))
         elif isinstance(column, Boolean):
-            columns.append(LevelColumn(name, places, ("true", "false"), column.description))
+            columns.append(LevelColumn(name, ("true", "false"), column.description, boolean=True))
     return tuple(columns)

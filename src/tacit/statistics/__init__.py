@@ -16,6 +16,9 @@ from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoot
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
+from tacit.statistics.table_components import TableComponents, TableLayout
+from tacit.statistics.table_moments import TableMoments, least_radius
+from tacit.statistics.table_squares import TableSquares
 
 __all__ = [
     "Centres",
@@ -36,6 +39,11 @@ __all__ = [
     "RowValues",
     "Shorten",
     "Smoothed",
+    "TableComponents",
+    "TableLayout",
+    "TableMoments",
+    "TableSquares",
+    "least_radius",
     "moment_sensitivity",
     "numbers_in_second_moment",
     "smoothed_bound",

@@ -170,9 +170,10 @@ class ComponentMoments:
             chosen = slice(self.only, self.only + 1)
             lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
         scale = 1.0 / np.maximum(np.sqrt(distances), self.radius)  # of y to v: 1/radius inside, 1/|y| outside
-        return np.concatenate(self._weighted_moments(lifted, distances, shares, scale))
+        return np.concatenate(self.weighted_moments(lifted, distances, shares, scale))
 
-    def _weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
+    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
+        """Return the parts of the sum over rows, from what ``Components.e_step`` returns and the scale of y to v."""
         if self.covariance_type in ("full", "tied") and self.second > 0:
             return self._gram(lifted, shares, scale)
         y = lifted[:, 1:]
@@ -201,9 +202,7 @@ class ComponentMoments:
             out.append(self.count * gram[:, 0, 0])
         if self.mean > 0:
             out.append(self.mean * gram[:, 0, 1:].ravel())
-        seconds = gram[:, 1:, 1:].sum(axis=0, keepdims=True) if self.covariance_type == "tied" else gram[:, 1:, 1:]
-        rows, cols, weights = triangle(self.components.columns)
-        out.append(self.second * (seconds[:, rows, cols] * weights).ravel())
+        out.append(self.second * packed(gram[:, 1:, 1:], self.covariance_type))
         return out
 
 
@@ -219,9 +218,12 @@ def numbers_in_second_moment(covariance_type: CovarianceType, columns: int) -> i
     return {"full": triangle, "tied": triangle, "diag": columns, "spherical": 1}[covariance_type]
 
 
-def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation) -> float:
-    """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof."""
-    row2 = count**2 + mean**2 + second**2
+def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation, level: float = 0.0) -> float:
+    """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof.
+
+    `level` is the weight of what :class:`TableMoments` adds to them.
+    """
+    row2 = count**2 + mean**2 + second**2 + level**2
     if neighbors == "add_remove":
         return _outward(math.sqrt(row2))
     least = _least_of_parabola(count**2, mean**2, second**2)
@@ -246,13 +248,27 @@ def triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     return rows, cols, np.where(rows == cols, 1.0, math.sqrt(2.0))
 
 
+def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
+    """Return second moments (K, d, d) as the numbers that are released."""
+    if covariance_type == "spherical":
+        traces: Array = np.einsum("kii->k", seconds)
+        return traces
+    if covariance_type == "diag":
+        return np.ravel(np.einsum("kii->ki", seconds))
+    if covariance_type == "tied":
+        seconds = seconds.sum(axis=0, keepdims=True)
+    rows, cols, weights = triangle(seconds.shape[1])
+    numbers: Array = (seconds[:, rows, cols] * weights).ravel()
+    return numbers
+
+
 def _unpack(numbers: Array, covariance_type: CovarianceType, count: int, columns: int) -> Array:
     if covariance_type == "spherical":
         return numbers
     if covariance_type == "diag":
         return numbers.reshape(count, columns)
     rows, cols, weights = triangle(columns)
-    triangles = numbers.reshape(-1, len(weights)) / weights
+    triangles = numbers.reshape(1 if covariance_type == "tied" else count, len(weights)) / weights
     matrices = np.zeros((len(triangles), columns, columns))
     matrices[:, rows, cols] = triangles
     matrices[:, cols, rows] = triangles

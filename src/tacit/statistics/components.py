@@ -73,7 +73,7 @@ class Components:
         joint: Array = self._log_scales - 0.5 * distances  # type: ignore[attr-defined]
         return joint
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array, evidence: Array | None = None) -> tuple[Array, Array, Array]:
         """Return whitened rows (1, y) as (K, 1 + d, rows), squared norms of y (K, rows) and responsibilities (K, rows).
 
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
@@ -82,15 +82,24 @@ class Components:
         What is computed for a row does not depend on where in the block it stands. A matrix product takes rows by fours
         or eights and rounds those left over differently; far from narrow components that could decide which of two a
         row belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
+
+        `evidence` (K, rows) is the log likelihood of what else is known of each row, under each component. A row for
+        which it is not finite belongs to no component.
         """
         if short := -len(block) % ROWS_AT_ONCE:
-            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
+            if evidence is not None:
+                evidence = np.concatenate([evidence, np.zeros((self.count, short))], axis=1)
+            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]), evidence)
             return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
         lifted, distances, lost = self._distances(block)
+        if evidence is not None:
+            lost |= ~np.isfinite(evidence.sum(axis=0))
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
         shares = self.log_joint(distances)
+        if evidence is not None:
+            shares += np.where(lost, 0.0, evidence)
         shares -= shares.max(axis=0)
         np.exp(shares, out=shares)
         shares /= shares.sum(axis=0)

@@ -131,7 +131,7 @@ class Domain:
         return least
 
     def standardise(self, block: Array) -> Array:
-        """Return rows in standard coordinates, brought inside the bounds."""
+        """Return rows in standard coordinates, brought inside the bounds; missing cells stay missing."""
         with np.errstate(over="ignore", invalid="ignore"):
             z = block - self.centre
             z /= self.scale
@@ -141,9 +141,10 @@ class Domain:
                 return np.clip(z, -1.0, 1.0, out=z)
             reach = math.sqrt(self.columns)
             np.clip(z, -1e300, 1e300, out=z)
-            largest = np.abs(z).max(axis=1, keepdims=True)
+            largest = np.abs(_filled(z)).max(axis=1, keepdims=True)
             z = np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)
-            lengths = np.sqrt(np.einsum("ij,ij->i", z, z))
+            filled = _filled(z)  # a missing cell adds nothing to a row's length
+            lengths = np.sqrt(np.einsum("ij,ij->i", filled, filled))
             z *= np.minimum(1.0, reach / np.maximum(lengths, reach))[:, None]
             return z
 
@@ -165,6 +166,10 @@ class Domain:
         names = self.names or [f"column {j + 1}" for j in range(self.columns)]
         low, high = self.restore(-np.ones(self.columns)), self.restore(np.ones(self.columns))
         return "a box: " + _listed([f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)])
+
+
+def _filled(z: Array) -> Array:
+    return np.where(np.isnan(z), 0.0, z)
 
 
 def _words(column: Column) -> str:

@@ -110,12 +110,16 @@ def test_pairs_that_tell_components_apart_come_first():
     assert len(alone.best_pairs(9)) == 3
 
 
-def test_shares_of_levels_are_probabilities_whatever_the_noise():
-    columns = (LevelColumn("smoker", (0, 1, 2), ("a", "b", "c")), LevelColumn("insured", (3,), ("true", "false")))
-    means = np.array([[0.7, 0.4, -0.1, 1.2], [-0.3, -0.2, 0.0, 0.0]])
-    noisy = MixtureView(np.array([0.5, 0.5]), means, np.broadcast_to(np.eye(4), (2, 4, 4)), columns)
-    shares = noisy.shares(columns[0])
-    np.testing.assert_allclose(shares[0], [0.7 / 1.1, 0.4 / 1.1, 0])
-    assert (shares >= 0).all()
-    assert (shares <= 1).all()
-    np.testing.assert_allclose(noisy.shares(columns[1]), [[1, 0], [0.5, 0.5], [0.8, 0.2]])
+def test_levels_belong_to_components_and_to_all_rows():
+    columns = (LevelColumn("smoker", ("a", "b", "c")), LevelColumn("insured", ("true", "false"), boolean=True))
+    shares = {"smoker": np.array([[0.6, 0.4, 0.0], [0.2, 0.3, 0.5]]), "insured": np.array([[0.9, 0.1], [0.1, 0.9]])}
+    weights, nothing = np.array([0.75, 0.25]), np.empty((2, 0))
+    view = MixtureView(weights, nothing, np.empty((2, 0, 0)), columns, probabilities=shares)
+    np.testing.assert_allclose(view.shares(columns[0])[-1], [0.5, 0.375, 0.125])
+    np.testing.assert_allclose(view.shares(columns[1])[-1], [0.7, 0.3])
+    assert view.copies() == [[0], [1]]
+    alike = np.sqrt(0.6 * 0.2) + np.sqrt(0.4 * 0.3)
+    assert view.overlap(0, 1) == pytest.approx(alike * 2 * np.sqrt(0.09))
+    same = {name: values[[0, 0]] for name, values in shares.items()}
+    assert MixtureView(weights, nothing, np.empty((2, 0, 0)), columns, probabilities=same).copies() == [[0, 1]]
+    assert view.best_pairs(3) == []

@@ -141,7 +141,7 @@ def test_it_says_what_was_promised_and_released(page, model):
 def test_levels_are_shares_and_numbers_are_in_their_units(html, model):
     insured = re.findall(r'<th scope="row">insured</th>(.*?)</tr>', html)[0]
     shares = [float(share) for share in re.findall(r"([\d.]+)%</td>", insured)]
-    expected = np.clip((model.means_[:, 5] + 1) / 2, 0, 1)  # true is 1 and false is -1 in the model
+    expected = model.level_probabilities_["insured"][:, 1]
     np.testing.assert_allclose(shares[:2], 100 * expected, atol=0.51)
     pressure = re.findall(r'<th scope="row">pressure<small>0 to 300</small></th>(.*?)</tr>', html)[0]
     means = [float(mean) for mean in re.findall(r'<td class="tight">([\d.]+) ', pressure)]

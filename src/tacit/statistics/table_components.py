@@ -1,0 +1,275 @@
+"""Components of a table with columns of numbers and columns with levels, some cells of which may be missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
+
+Codes = NDArray[np.intp]
+_CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """Where the columns of a table are found in its encoded rows.
+
+    Parameters
+    ----------
+    numbers : tuple of int
+        Places of the columns of numbers.
+    levels : tuple of tuples of int
+        For each column with levels, its places: one for each level, the largest number being the level's; or a single
+        place for a column of false and true, which is true if positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layout = TableLayout((0,), ((1, 2, 3), (4,)))
+    >>> numbers, codes = layout.split(np.array([[0.5, 0.0, 1.0, 0.0, -1.0], [0.1, np.nan, np.nan, np.nan, 1.0]]))
+    >>> codes
+    array([[ 1,  0],
+           [-1,  1]])
+    """
+
+    numbers: tuple[int, ...]
+    levels: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many numbers an encoded row has."""
+        return len(self.numbers) + sum(map(len, self.levels))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each column with levels has."""
+        return tuple(max(2, len(places)) for places in self.levels)
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """Where the levels of each column are found among all levels."""
+        ends = np.cumsum((0, *self.sizes)).tolist()
+        return tuple(slice(start, end) for start, end in pairwise(ends))
+
+    def split(self, block: Array) -> tuple[Array, Codes]:
+        """Return the numbers of a block (rows, d), and the levels of its rows (rows, J), -1 where the cell is missing.
+
+        Every block has levels, whatever it holds: a NaN makes a cell missing, anything else has a largest number.
+        """
+        codes = np.empty((len(block), len(self.levels)), dtype=np.intp)
+        for j, places in enumerate(self.levels):
+            cells = block[:, places]
+            level = cells.argmax(axis=1) if len(places) > 1 else cells[:, 0] > 0
+            codes[:, j] = np.where(np.isnan(cells).any(axis=1), -1, level)
+        return block[:, self.numbers], codes
+
+
+class Rows(NamedTuple):
+    """Some rows of a block, as all components see them."""
+
+    places: NDArray[np.intp]  # in the block
+    codes: Codes
+    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened
+    distances: Array  # (K, rows): squared lengths of the latter
+    shares: Array  # (K, rows)
+    gaps: NDArray[np.intp] | None  # which of ``patterns`` each row has; None if all its numbers are there
+    patterns: NDArray[np.bool_]  # (patterns, d): which numbers are missing
+
+
+class Marginal(NamedTuple):
+    """What the components are in the columns of numbers that a row has."""
+
+    projections: Array  # (K, d, d): from deviations, 0 where missing, to the whitened mean given what is observed
+    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed
+    log_scales: Array  # (K,)
+
+
+@dataclass(frozen=True, eq=False)
+class TableComponents:
+    """A mixture whose components are products: a Gaussian of the numbers, and shares of levels for each other column.
+
+    Parameters
+    ----------
+    layout : TableLayout
+    gaussians : Components
+        Weights, and means and factors in the columns of numbers, of which there may be none.
+    probabilities : (K, all levels) array
+        Positive, the levels of one column after those of the other.
+
+    Notes
+    -----
+    **Missing numbers.** With o the observed columns, x_o ~ N(mu_o, S_oo). Let L[o]' = Q R (QR decomposition): Q has
+    orthonormal columns and S_oo = L[o] L[o]' = R'R, so R' is the factor of the observed columns. In whitened
+    coordinates the row's mean given what is observed is L^-1 (E[x | x_o] - mu) = Q R'^-1 (x_o - mu_o), as long as
+    R'^-1 (x_o - mu_o), and its covariance is I - QQ', the projection on what Q does not reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaussians = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
+    >>> both = TableComponents(TableLayout((0,), ((1,),)), gaussians, np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> [rows] = both.e_step(np.array([[0.0, 1.0]]), missing=False)
+    >>> rows.shares
+    array([[0.1],
+           [0.9]])
+    """
+
+    layout: TableLayout
+    gaussians: Components
+    probabilities: Array
+
+    def __post_init__(self) -> None:
+        if not (self.probabilities > 0).all():
+            raise ValueError("The probabilities of levels must be positive.")
+        object.__setattr__(self, "_log_probabilities", np.log(self.probabilities))
+        object.__setattr__(self, "_marginals", {})
+
+    @classmethod
+    def of_numbers(cls, gaussians: Components) -> TableComponents:
+        """Return Gaussian components as those of a table of numbers alone."""
+        return cls(TableLayout(tuple(range(gaussians.columns))), gaussians, np.empty((gaussians.count, 0)))
+
+    @property
+    def count(self) -> int:
+        """How many components there are."""
+        return self.gaussians.count
+
+    @property
+    def columns(self) -> int:
+        """How many columns of numbers there are."""
+        return self.gaussians.columns
+
+    @property
+    def means(self) -> Array:
+        """Of the columns of numbers."""
+        return self.gaussians.means
+
+    @property
+    def factors(self) -> Array:
+        """Of the columns of numbers."""
+        return self.gaussians.factors
+
+    def e_step(self, block: Array, missing: bool) -> Iterator[Rows]:
+        """Yield the rows of a block a few at a time, with responsibilities as in ``Components.e_step``.
+
+        Without `missing`, rows with a NaN belong to no component. What is computed for a row does not depend on where
+        in the block it stands, nor on the other rows.
+        """
+        numbers, codes = self.layout.split(block)
+        evidence = self._evidence(codes, missing)
+        absent = np.isnan(numbers) & missing
+        whole = ~absent.any(axis=1)
+        for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
+            found = self.gaussians.e_step(numbers[places], evidence[:, places])
+            yield Rows(places, codes[places], *found, None, absent[:0])
+        if whole.all():
+            return
+        patterns, gaps = np.unique(absent[~whole], axis=0, return_inverse=True)
+        gaps = gaps.ravel()
+        marginals = [self.marginal(pattern) for pattern in patterns]
+        projections = np.stack([marginal.projections for marginal in marginals])
+        log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
+        rest = np.flatnonzero(~whole)
+        for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
+            places = rest[piece]
+            found = self._with_gaps(
+                numbers[places], projections[gaps[piece]], log_scales[:, gaps[piece]] + evidence[:, places]
+            )
+            yield Rows(places, codes[places], *found, gaps[piece], patterns)
+
+    def _with_gaps(self, numbers: Array, projections: Array, log_scales: Array) -> tuple[Array, Array, Array]:
+        """Return what ``Components.e_step`` does, for rows (rows, d) with missing numbers."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
+            apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
+            # Not as a matrix product, whose rounding depends on where a row stands.
+            y = np.stack([(projections[:, :, i] * apart).sum(axis=2) for i in range(self.columns)], axis=2)
+            distances = (y * y).sum(axis=2).T
+            lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
+        lifted = np.ones((self.count, self.columns + 1, len(numbers)))
+        lifted[:, 1:] = y.transpose(1, 2, 0)
+        lifted[:, :, lost] = 0.0
+        distances = np.where(lost, 0.0, distances)
+        shares = np.where(lost, 0.0, log_scales) - 0.5 * distances
+        shares -= shares.max(axis=0)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=0)
+        return lifted, distances, np.where(lost, 0.0, shares)
+
+    def marginal(self, absent: NDArray[np.bool_]) -> Marginal:
+        """Return the components in the columns that are not absent."""
+        known: dict[bytes, Marginal] = self._marginals  # type: ignore[attr-defined]
+        key = absent.tobytes()
+        if key not in known:
+            basis, upper = np.linalg.qr(self.factors[:, ~absent].transpose(0, 2, 1))
+            diagonal = np.einsum("kii->ki", upper)
+            # A factor of rank less than full, up to rounding, must not raise where others do not.
+            least = np.where(diagonal < 0, -1.0, 1.0) * np.maximum(np.abs(diagonal), np.finfo(float).tiny)
+            np.einsum("kii->ki", upper)[:] = least
+            projections = np.zeros_like(self.factors)
+            with np.errstate(over="ignore", invalid="ignore"):
+                inverse = np.linalg.solve(
+                    upper.transpose(0, 2, 1), np.broadcast_to(np.eye(upper.shape[1]), upper.shape)
+                )
+                projections[:, :, ~absent] = basis @ inverse
+            beyond = np.eye(self.columns) - basis @ basis.transpose(0, 2, 1)
+            log_scales = np.log(self.gaussians.weights) - np.log(np.abs(least)).sum(axis=1)
+            known[key] = Marginal(projections, beyond, log_scales)
+        return known[key]
+
+    def log_joint(self, block: Array, missing: bool, log_units: Array) -> Array:
+        """Return log(weight_k density_k) of all rows, (K, rows), missing cells integrated out.
+
+        `log_units` (d,) is the log of how many units of a column one unit of its standard coordinate is.
+        """
+        numbers, codes = self.layout.split(block)
+        joint = self._evidence(codes, missing)
+        absent = np.isnan(numbers) & missing
+        for pattern in np.unique(absent, axis=0):
+            places = (absent == pattern).all(axis=1)
+            part = self.marginal(pattern)
+            with np.errstate(over="ignore", invalid="ignore"):
+                apart = np.where(pattern, 0.0, numbers[places] - self.means[:, None])
+                y = apart @ part.projections.transpose(0, 2, 1)
+                distances = np.einsum("krd,krd->kr", y, y)
+            constant = part.log_scales - (0.5 * math.log(2 * math.pi) + log_units)[~pattern].sum()
+            joint[:, places] += constant[:, None] - 0.5 * distances
+        return joint
+
+    def level_sums(self, codes: Codes, shares: Array) -> Array:
+        """Return the sum over rows of each component's share of them, by level, (K, all levels).
+
+        A missing cell counts as the levels that the component expects.
+        """
+        sums = np.empty((self.count, self.probabilities.shape[1]))
+        for j, where in enumerate(self.layout.slices):
+            levels = np.arange(where.stop - where.start)
+            sums[:, where] = shares @ (codes[:, j, None] == levels).astype(np.float64)
+            absent = codes[:, j] < 0
+            if absent.any():
+                sums[:, where] += shares[:, absent].sum(axis=1, keepdims=True) * self.probabilities[:, where]
+        return sums
+
+    def _evidence(self, codes: Codes, missing: bool) -> Array:
+        """Return the log probability of the rows' levels under each component: cell by cell, so alike at any place."""
+        evidence = np.zeros((self.count, len(codes)))
+        log_probabilities: Array = self._log_probabilities  # type: ignore[attr-defined]
+        for j, where in enumerate(self.layout.slices):
+            nothing = np.full((self.count, 1), 0.0 if missing else np.nan)
+            # -1, a missing cell, takes the last.
+            evidence += np.concatenate([log_probabilities[:, where], nothing], axis=1)[:, codes[:, j]]
+        return evidence
+
+
+def _pieces(places: NDArray[np.intp], numbers: int) -> Iterator[NDArray[np.intp]]:
+    """Yield places a few at a time, for `numbers` numbers a row: in whole sets of rows, near the processor."""
+    few = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
+    for start in range(0, len(places), few):
+        yield places[start : start + few]
