@@ -137,7 +137,7 @@ def test_a_secret_number_of_rows_that_nothing_tells():
     model = fit(rows(200), 1, method="joint", neighbors="add_remove")
     with pytest.raises(ValueError, match="number of rows is secret"):
         model.confidence_intervals()
-    public = fit(rows(200), 1, method="joint").confidence_intervals(n_bootstrap=10, random_state=0)
+    public = fit(rows(2000), 1, method="joint").confidence_intervals(n_bootstrap=10, random_state=0)
     assert (public.means_se > 0).all()
 
 
