@@ -52,7 +52,7 @@ def test_a_raw_attribute_is_caught():
 
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 def test_the_claim_stands_where_the_number_of_components_is_chosen(neighbors):
-    assert audited(40, n_components=(1, 2), n_iter=8, neighbors=neighbors).consistent_with()
+    assert audited(60, n_components=(1, 2), n_iter=6, neighbors=neighbors).consistent_with()
 
 
 @pytest.mark.slow

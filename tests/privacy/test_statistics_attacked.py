@@ -17,7 +17,7 @@ from transcript import Transcript, hard_pair
 import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
-from tacit.latent.scale_free import block_weights
+from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
 from tacit.release.curator import BLOCK_ROWS

@@ -155,6 +155,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
 
     def _log_joint(self, blocks: Iterable[Array]) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""
+        check_is_fitted(self)
         components, layout = self._components, table_layout(self._domain)
         if not isinstance(components, TableComponents):
             components = TableComponents.of_numbers(components)

@@ -27,7 +27,8 @@ import numpy as np
 
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
-from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, block_weights, constrained, nats_to_noise
+from tacit.latent.release_shape import block_weights, nats_to_noise
+from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, constrained
 from tacit.privacy import Gaussian, Step
 from tacit.statistics import ComponentMoments, LikelihoodGains, moment_sensitivity, numbers_in_second_moment
 from tacit.statistics.components import Array

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from tacit.latent.engine import Noise
-from tacit.latent.scale_free import block_weights
+from tacit.latent.release_shape import block_weights
 from tacit.latent.shrinkage import positive_mean, shrunk
 from tacit.latent.spectrum import common_factors
 from tacit.privacy import Gaussian, Relation, Step

@@ -19,19 +19,8 @@ import numpy as np
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
 from tacit.latent.prior import MixturePrior
-from tacit.latent.scale_free import (
-    GROWING,
-    REFINING,
-    TAILS,
-    Fit,
-    ScaleFree,
-    block_weights,
-    clipping_radius,
-    constrained,
-    floored,
-    kept_by_clipping,
-    nats_to_noise,
-)
+from tacit.latent.release_shape import block_weights, clipping_radius, kept_by_clipping, nats_to_noise
+from tacit.latent.scale_free import GROWING, REFINING, TAILS, Fit, ScaleFree, constrained, floored
 from tacit.latent.table_mixture import TableMixture, shares_of_one
 from tacit.privacy import Gaussian, Relation, Step
 from tacit.statistics import (

@@ -11,7 +11,8 @@ import tacit
 from tacit.latent.composition import COMPOSITIONS, noise_multipliers
 from tacit.latent.mixture import Mixture
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
-from tacit.latent.scale_free import ScaleFree, block_weights, clipping_radius, constrained
+from tacit.latent.release_shape import block_weights, clipping_radius
+from tacit.latent.scale_free import ScaleFree, constrained
 from tacit.latent.shrinkage import (
     clipped_variances,
     declipped_variances,

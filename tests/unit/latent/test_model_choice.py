@@ -26,7 +26,10 @@ def fit(X, n_components="auto", **options):
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_the_right_number_is_found(count, neighbors):
-    chosen = [fit(clusters(count, seed=seed), neighbors=neighbors, random_state=seed) for seed in range(3)]
+    chosen = [
+        fit(clusters(count, rows=4000, seed=seed), range(1, 6), neighbors=neighbors, random_state=seed)
+        for seed in range(3)
+    ]
     assert [model.n_components_ for model in chosen].count(count) >= 2
     for model in chosen:
         assert len(model.weights_) == len(model.means_) == len(model.covariances_) == model.n_components_
@@ -35,7 +38,7 @@ def test_the_right_number_is_found(count, neighbors):
 @pytest.mark.parametrize("kind", ["tied", "diag", "spherical"])
 def test_with_every_covariance_type(kind):
     X = clusters(3)
-    model = fit(X, covariance_type=kind)
+    model = fit(X, range(1, 6), covariance_type=kind)
     assert model.n_components_ == 3
     assert model.score(X) > fit(X, 2, covariance_type=kind).score(X)
     assert set(model.predict(X)) == {0, 1, 2}
@@ -44,9 +47,15 @@ def test_with_every_covariance_type(kind):
 
 def test_components_of_another_shape_need_more_of_them():
     """A long cluster is one full component, and several balls: the choice is made for the shape asked for."""
-    long = np.random.default_rng(0).normal(size=(20_000, 2)) * [4.0, 0.3]
-    assert fit(long).n_components_ == 1
-    assert fit(long, covariance_type="spherical").n_components_ > 1
+    long = np.random.default_rng(0).normal(size=(6000, 2)) * [4.0, 0.3]
+    assert fit(long, range(1, 5)).n_components_ == 1
+    assert fit(long, range(1, 5), covariance_type="spherical").n_components_ > 1
+
+
+def test_auto_is_one_to_ten():
+    model = fit(clusters(4))
+    assert model.n_components_ == 4
+    assert [step.size for step in model.privacy_.plan.steps if step.name == CHOICE] == [9]
 
 
 def test_next_to_no_budget_leaves_one_component():
