@@ -152,11 +152,7 @@ def test_unreadable_files(refuse, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-<<<<<<< HEAD
-        ({"n_components": 0}, "n_components must be a whole number, at least 1"),
-=======
         ({"n_components": 0}, "n_components must be a whole number, at least 1, or"),
->>>>>>> choice
         ({"n_components": 2.5}, "n_components must be a whole number"),
         ({"n_components": "two"}, "n_components must be a whole number"),
         ({"epsilon": 0.0}, "epsilon must be a positive, finite number"),
