@@ -31,15 +31,16 @@ from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent,
 from tacit.statistics.components import Array
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
-_COLUMN_ROUNDS = 4
+_COLUMN_ROUNDS = 5
 # Shares of the budget, in squared signal-to-noise.
-_SHARES = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
+_SHARES = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}
 _REACHES = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0])  # standard deviations to clip at
-_RADIUS2 = 1.3  # squared radius of the last release, in units of the columns' summed variances
+_RADIUS2 = 1.1  # squared radius of the last release, in units of the columns' summed variances
 _LEAST_VARIANCE = 0.02  # in one round, relative to the columns' mean variance
 _LEAST_DOUBT = 0.05
 _MOST_FACTORS = 30
-_CLEAR = 2.0  # standard deviations of noise by which tails must stand out
+_CLEAR = 3.0  # standard deviations of noise by which tails must stand out
+_DOUBTFUL = 0.03
 _TAILED = 1.5  # and how many times the variance
 _COUNT = 0.5  # weight of the count in a release of columns, where the number of rows is secret
 
@@ -176,6 +177,8 @@ class StagedMoments:
         variances = state.scales**2
         noise *= math.sqrt(self.columns) * self._widest**2
         wider = squares > _TAILED * variances + _CLEAR * noise
+        # Narrower than this, relative to the others, a column is not taken to be unless the noise could tell.
+        variances = np.maximum(variances, min(_DOUBTFUL * float(variances.mean()), noise))
         return replace(state, scales=np.sqrt(np.where(wider, np.minimum(squares, self._widest**2), variances)))
 
     def _common(self, state: Staged, statistic: ComponentMoments, mean: Array, second: Array, noise: float) -> Staged:

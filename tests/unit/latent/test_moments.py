@@ -35,8 +35,13 @@ def nats_lost(moments, model):
 @pytest.mark.parametrize(("method", "most"), [("iterated", 0.03), ("staged", 0.08)])
 def test_near_the_truth(method, most, neighbors):
     model, X = factor_rows(20_000, 8, 2)
-    moments = tacit.Moments(method=method, bounds=(-30, 30), neighbors=neighbors, random_state=0).fit(X)
-    assert nats_lost(moments, model) < most
+    fits = [
+        tacit.Moments(method=method, bounds=(-30, 30), neighbors=neighbors, random_state=seed).fit(X)
+        for seed in range(3)
+    ]
+    moments = fits[0]
+    # The median: noise alone makes a column look as if it had tails once in some hundred columns.
+    assert np.median([nats_lost(each, model) for each in fits]) < most
     assert moments.count_ == 20_000 if neighbors == "replace_one" else abs(moments.count_ - 20_000) < 500
     assert np.allclose(moments.second_moment_, moments.covariance_ + np.outer(moments.mean_, moments.mean_))
 
