@@ -139,13 +139,14 @@ class Domain:
                 return z
             if not self.ball:
                 return np.clip(z, -1.0, 1.0, out=z)
+            lengths = np.sqrt(np.einsum("ij,ij->i", z, z))
+            odd = ~np.isfinite(lengths)
+            if odd.any():
+                z[odd] = _shortened(z[odd])
+                filled = _filled(z[odd])  # a missing cell adds nothing to a row's length
+                lengths[odd] = np.sqrt(np.einsum("ij,ij->i", filled, filled))
             reach = math.sqrt(self.columns)
-            np.clip(z, -1e300, 1e300, out=z)
-            largest = np.abs(_filled(z)).max(axis=1, keepdims=True)
-            z = np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)
-            filled = _filled(z)  # a missing cell adds nothing to a row's length
-            lengths = np.sqrt(np.einsum("ij,ij->i", filled, filled))
-            z *= np.minimum(1.0, reach / np.maximum(lengths, reach))[:, None]
+            z *= (reach / np.maximum(lengths, reach))[:, None]
             return z
 
     def restore(self, z: Array) -> Array:
@@ -170,6 +171,13 @@ class Domain:
 
 def _filled(z: Array) -> Array:
     return np.where(np.isnan(z), 0.0, z)
+
+
+def _shortened(rows: Array) -> Array:
+    """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
+    rows = np.clip(rows, -1e300, 1e300)
+    largest = np.abs(_filled(rows)).max(axis=1, keepdims=True)
+    return np.where(largest > _LONGEST, np.clip(rows / largest, -1.0, 1.0) * _LONGEST, rows)
 
 
 def _words(column: Column) -> str:
