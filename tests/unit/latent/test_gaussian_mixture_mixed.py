@@ -138,7 +138,8 @@ def test_every_way_to_fit_publishes_levels(options, tmp_path):
     assert set(fitted.level_probabilities_) == {"smokes", "region"}
     assert np.isfinite(fitted.score(people(100)))
     again = load_model(save_model(fitted, tmp_path / "model.tacit"))
-    np.testing.assert_array_equal(again.score_samples(people(100)), fitted.score_samples(people(100)))
+    # The same parameters, which other versions of numpy may add up in another order.
+    np.testing.assert_allclose(again.score_samples(people(100)), fitted.score_samples(people(100)), rtol=1e-12)
     assert again.sample(20, 1)[0].equals(fitted.sample(20, 1)[0])
     np.testing.assert_array_equal(again.level_probabilities_["region"], fitted.level_probabilities_["region"])
 
