@@ -125,7 +125,6 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         numbers = list(layout.numbers)
         centre, scale = self._domain.centre[numbers], self._domain.scale[numbers]
         self._mixture = mixture
-        self._components = mixture.components()
         self.n_components_ = mixture.count
         self.weights_ = mixture.weights
         self.means_ = centre + scale * mixture.means
@@ -156,7 +155,8 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     def _log_joint(self, blocks: Iterable[Array]) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""
         check_is_fitted(self)
-        components, layout = self._components, table_layout(self._domain)
+        # Made anew for each call: components remember which cells rows lack, and a fitted model must not.
+        components, layout = self._mixture.components(), table_layout(self._domain)
         if not isinstance(components, TableComponents):
             components = TableComponents.of_numbers(components)
         log_units = np.log(self._domain.scale[list(layout.numbers)])

@@ -10,9 +10,10 @@ Formal guarantees
    rounding to the lattice are added to the statistic's own bound.
 
 What floating point adds (guarantee 4). Let t be bounded by B, m = ``BLOCK_ROWS`` the most rows of a block, u = 2^-53.
-A sum of m numbers in any order, with or without fused operations, is off by at most m u / (1 - m u) times the sum of
-their absolute values (Higham, 2002, §4.2), so a computed block sum is off by at most m u / (1 - m u) * m B in norm.
-Block sums are rounded to the lattice and added as integers, exactly.
+A sum of m numbers in any order, with or without fused operations, each of which goes through up to 64 more operations
+(products with weights, sums of sums), is off by at most k u / (1 - k u) times the sum of their absolute values, where
+k = m + 64 (Higham, 2002, §3.1 and §4.2). So a computed block sum is off by at most k u / (1 - k u) * m B in norm. Block
+sums are rounded to the lattice and added as integers, exactly.
 
 - replace_one: blocks are cut by position, so one block differs between neighbours, by at most twice that error.
 - add_remove: every row behind the one that comes or goes moves up, so all blocks may differ. Up to ``MOST_ROWS`` rows
@@ -59,6 +60,7 @@ from tacit.release.strips import LARGEST_SCALE
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
 FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
+_MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
 _Out = TypeVar("_Out")
 
@@ -249,7 +251,8 @@ class Curator:
         lattice = Lattice.for_noise(step.noise_multiplier * stated, largest, blocks)
         if step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
             raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")
-        block_error = BLOCK_ROWS * _UNIT_ROUNDOFF / (1 - BLOCK_ROWS * _UNIT_ROUNDOFF) * BLOCK_ROWS * largest
+        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
+        block_error = off / (1 - off) * BLOCK_ROWS * largest
         rounding = lattice.rounding_l1 if norm == "l1" else lattice.rounding_l2
         sensitivity = math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)])
         if step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:

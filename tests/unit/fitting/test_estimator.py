@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import tacit
+from tacit.sources import Source, as_source
 
 
 def test_a_refit_forgets_the_columns_of_the_last_one():
@@ -15,3 +17,39 @@ def test_a_refit_forgets_the_columns_of_the_last_one():
     model.set_params(bounds=schema).fit(frame[["a"]])
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 1
+
+
+class RowsWithoutANumber(Source):
+    """Rows that do not tell how many they are."""
+
+    columns = types = None
+
+    @property
+    def n_rows(self):
+        raise AssertionError("The number of rows was asked for.")
+
+    def blocks(self):
+        return as_source(np.random.default_rng(0).normal(size=(2000, 3))).blocks()
+
+    def select(self, columns):
+        raise AssertionError("There are no names to select by.")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        tacit.GaussianMixture("auto", bounds=10.0),
+        tacit.GaussianMixture(2, bounds=10.0, missing="model"),
+        tacit.KMeans(3, bounds=10.0),
+        tacit.KMeans(3, bounds=10.0, method="dpem"),
+        tacit.Moments(bounds=10.0),
+        tacit.FactorAnalysis(1, bounds=10.0),
+        tacit.FactorAnalysis(1, bounds=10.0, method="paper"),
+        tacit.RobustMean(),
+    ],
+    ids=str,
+)
+def test_where_the_number_of_rows_is_secret_it_is_not_asked_for(estimator):
+    assert estimator.set_params(neighbors="add_remove").fit(RowsWithoutANumber()).privacy_.rows is None
+    with pytest.raises(AssertionError, match="asked for"):
+        estimator.set_params(neighbors="replace_one").fit(RowsWithoutANumber())

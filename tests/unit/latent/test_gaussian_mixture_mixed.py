@@ -1,5 +1,7 @@
 """Tables with levels and with missing cells: what the mixture finds, publishes, scores and draws."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -199,3 +201,14 @@ def test_arrays_are_scored_by_what_they_have():
 def test_modelling_gaps_takes_the_default_method():
     with pytest.raises(ValueError, match='missing="model" is there for method="scale_free" alone'):
         model(missing="model", method="joint").fit(people())
+
+
+def test_a_model_does_not_remember_rows_it_has_scored():
+    """Not even which cells they lack: a model is published, and the rows it was asked about are not."""
+    rows = pd.DataFrame(people())
+    rows.loc[::7, "income"] = np.nan
+    fitted = model(missing="model").fit(rows)
+    before = pickle.dumps(fitted)
+    fitted.score_samples(rows)
+    fitted.predict_proba(rows)
+    assert pickle.dumps(fitted) == before

@@ -281,7 +281,7 @@ def test_sensitivity_includes_summation_and_rounding(step, neighbors):
     (record,) = curator.certificate(Budget(1.0, 1e-6)).releases
     blocks = 1 if neighbors == "replace_one" else MOST_ROWS // BLOCK_ROWS
     unit = 2.0**-53
-    summation = 2 * blocks * BLOCK_ROWS * unit * BLOCK_ROWS * statistic.sensitivity("add_remove", norm)
+    summation = 2 * blocks * (BLOCK_ROWS + 64) * unit * BLOCK_ROWS * statistic.sensitivity("add_remove", norm)
     rounding = blocks * record.lattice_step * (math.sqrt(3) if norm == "l2" else 3)
     stated = statistic.sensitivity(neighbors, norm)
     assert record.sensitivity == pytest.approx(stated + summation + rounding, rel=1e-10)
