@@ -7,6 +7,7 @@ the search must reach it, which shows that the search is able to find what it lo
 
 import inspect
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from tacit.statistics import (
     DiagonalComponent,
     LikelihoodGains,
     Magnitudes,
+    OutlierCount,
     RobustSum,
     RowCount,
     Shorten,
@@ -122,6 +124,8 @@ STATISTICS = [
     *(TableMoments(TableComponents.of_numbers(FAR_APART), 2.1, 0.6, 0.9, 1.0, 1.0, kind, True, 0.9) for kind in KINDS),
     TableSquares(MIXED),
     TableSquares(TableComponents.of_numbers(FAR_APART), missing=True),
+    OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),
+    OutlierCount(MIXED, replace(MIXED, gaussians=replace(NUMBER, factors=4 * NUMBER.factors))),
 ]
 
 GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
@@ -130,7 +134,7 @@ GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
 def label(statistic):
     if isinstance(statistic, ColumnMoments):
         return f"columns-{statistic.count:.2g}-{statistic.mean:.2g}"
-    if isinstance(statistic, TableMoments | TableSquares):
+    if isinstance(statistic, TableMoments | TableSquares | OutlierCount):
         kind, gaps = getattr(statistic, "covariance_type", ""), "missing" if statistic.missing else "complete"
         return f"{type(statistic).__name__}-{kind}-{statistic.components.layout}-{gaps}"
     if not isinstance(statistic, ComponentMoments):
@@ -235,6 +239,7 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         ComponentSquares(FAR_APART),
         LikelihoodGains((FAR_APART, OVERLAPPING)),
         LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE)),
+        OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE)),
         ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.5),
         Magnitudes(COLUMNS),
         RobustSum(np.zeros(2), np.ones(2), Clip(), count=0.5),
@@ -291,7 +296,7 @@ def met_in_a_fit(**options):
 )
 def test_statistics_met_in_fits(options, neighbors):
     met = met_in_a_fit(neighbors=neighbors, **options)
-    for statistic in met[::3] + [each for each in met if isinstance(each, LikelihoodGains)]:
+    for statistic in met[::3] + [each for each in met if isinstance(each, LikelihoodGains | OutlierCount)]:
         attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, trials=40, random_state=0)
         assert not attack.exceeds, (attack, statistic)
 

@@ -12,7 +12,15 @@ from transcript import Transcript, planned_mu2
 
 import tacit
 from tacit.audit import attack_sensitivity, audit_estimator
-from tacit.statistics import Components, TableComponents, TableLayout, TableMoments, TableSquares, least_radius
+from tacit.statistics import (
+    Components,
+    OutlierCount,
+    TableComponents,
+    TableLayout,
+    TableMoments,
+    TableSquares,
+    least_radius,
+)
 from tacit.tables import Boolean, Categorical, Numeric
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -108,6 +116,16 @@ def test_squares_move_no_further_than_stated(pair, parts, missing):
     for norm in NORMS:
         statistic = TableSquares(parts, missing)
         assert moved(statistic, rows, others, norm) <= bound(statistic, neighbors, norm, len(rows))
+
+
+@given(
+    pair=neighbours(), parts=tables(), wide=tables(), missing=st.booleans(), share=st.sampled_from([1e-9, 0.001, 1.0])
+)
+@settings(max_examples=120, deadline=None, derandomize=True)
+def test_outliers_count_for_no_more_than_one(pair, parts, wide, missing, share):
+    neighbors, rows, others = pair
+    statistic = OutlierCount(parts, wide, missing, share)
+    assert moved(statistic, rows, others) <= bound(statistic, neighbors, "l2", len(rows))
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tacit.fitting import PrivateEstimator
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.model_choice import checked_grid
+from tacit.latent.outliers import Outliers, with_outliers
 from tacit.latent.stored_mixture import ABOUT, restored, stored
 from tacit.latent.table_mixture import TableMixture, table_layout
 from tacit.latent.uncertainty import MixtureIntervals, confidence_intervals
@@ -29,6 +30,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     """A mixture once it is fitted; :class:`tacit.GaussianMixture` fits it."""
 
     _mixture: Mixture
+    _wide: Mixture | None
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the likeliest component of each row."""
@@ -45,7 +47,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         Of columns with levels it is the log probability of the row's level. With ``missing="model"``, it is the density
         of the cells that are there.
         """
-        return np.asarray(logsumexp(self._log_joint(self._standard_blocks(X)), axis=0))
+        return np.asarray(logsumexp(self._log_joint(self._standard_blocks(X), self._density()), axis=0))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the rows of `X`."""
@@ -65,13 +67,13 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         X : array, or a pyarrow Table with the schema's columns if the bounds are a schema
             Rows inside the bounds.
         y : array
-            The component each was drawn from.
+            The component each was drawn from; -1 for outliers.
         """
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
         inside, labels = self._draw(n_samples, np.random.default_rng(random_state))
-        return self._domain.table(inside), labels
+        return self._domain.table(inside), np.where(labels == self.n_components_, -1, labels)
 
     def confidence_intervals(
         self, level: float = 0.9, *, n_bootstrap: int = 100, random_state: Any = None
@@ -110,21 +112,27 @@ class FittedMixture(DensityMixin, PrivateEstimator):
 
     def _draw(self, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
         """Return rows drawn from the mixture, in standard coordinates and inside the bounds, and their components."""
-        labels = np.sort(rng.choice(self.n_components_, size=count, p=self.weights_))
-        means, factors = self._mixture.means[labels], np.linalg.cholesky(self._mixture.covariances)
+        mixture = self._density()
+        labels = np.sort(rng.choice(mixture.count, size=count, p=mixture.weights))
+        means, factors = mixture.means[labels], np.linalg.cholesky(mixture.covariances)
         z = means + np.einsum("nij,nj->ni", factors[labels], rng.normal(size=means.shape))
-        if isinstance(self._mixture, TableMixture):
-            z = self._mixture.encode(labels, z, rng)
+        if isinstance(mixture, TableMixture):
+            z = mixture.encode(labels, z, rng)
         return self._domain.standardise(self._domain.restore(z)), labels
 
-    def _publish(self, mixture: Mixture) -> None:
+    def _density(self) -> Mixture:
+        """Return the whole density: the components, and outliers as one more."""
+        check_is_fitted(self)
+        return self._mixture if self._wide is None else with_outliers(self._mixture, self._wide, self.outliers_.weight)
+
+    def _publish(self, mixture: Mixture, wide: Mixture | None = None, weight: float = 0.0) -> None:
         """Set the public attributes, in the units of the rows."""
         layout = table_layout(self._domain)
         if layout.levels and not isinstance(mixture, TableMixture):
             mixture = TableMixture.of(mixture, layout)
         numbers = list(layout.numbers)
         centre, scale = self._domain.centre[numbers], self._domain.scale[numbers]
-        self._mixture = mixture
+        self._mixture, self._wide = mixture, wide if weight else None
         self.n_components_ = mixture.count
         self.weights_ = mixture.weights
         self.means_ = centre + scale * mixture.means
@@ -140,23 +148,37 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         self.__dict__.pop("level_probabilities_", None)  # of an earlier fit
         if isinstance(mixture, TableMixture):
             self.level_probabilities_ = mixture.level_probabilities(self._domain.schema)
+        self.outliers_ = None
+        if self._wide is not None:
+            variances = scale**2 * np.diag(wide.covariances[0])
+            levels = wide.level_probabilities(self._domain.schema) if isinstance(wide, TableMixture) else {}
+            levels = {name: shares[0] for name, shares in levels.items()}
+            self.outliers_ = Outliers(weight, centre + scale * wide.means[0], variances, levels)
 
     _about = ABOUT
 
     def _stored(self) -> dict[str, Any]:
-        return {"mixture": stored(self._mixture, self._domain), "rows": self._rows_known}
+        values = {"mixture": stored(self._mixture, self._domain), "rows": self._rows_known}
+        if self._wide is not None:
+            values["outliers"] = {"weight": self.outliers_.weight, "mixture": stored(self._wide, self._domain)}
+        return values
 
     def _restore(self, values: dict[str, Any]) -> None:
         checked_mixture_budget(self)
         grid = checked_grid(self.n_components)
-        self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None))
+        wide, weight = None, 0.0
+        if (outliers := values.get("outliers")) is not None:
+            wide, weight = restored(outliers["mixture"], self._domain, 1), float(outliers["weight"])
+            if not 0 < weight < 1:
+                raise ValueError("the weight of outliers must be between 0 and 1")
+        self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None), wide, weight)
         self._rows_known = None if values.get("rows") is None else int(values["rows"])
 
-    def _log_joint(self, blocks: Iterable[Array]) -> Array:
+    def _log_joint(self, blocks: Iterable[Array], mixture: Mixture | None = None) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""
         check_is_fitted(self)
         # Made anew for each call: components remember which cells rows lack, and a fitted model must not.
-        components, layout = self._mixture.components(), table_layout(self._domain)
+        components, layout = (mixture or self._mixture).components(), table_layout(self._domain)
         if not isinstance(components, TableComponents):
             components = TableComponents.of_numbers(components)
         log_units = np.log(self._domain.scale[list(layout.numbers)])

@@ -15,6 +15,7 @@ from tacit.latent.fitted_mixture import FittedMixture
 from tacit.latent.mixture_parameters import checked_mixture_budget
 from tacit.latent.model_choice import CHOICE, ChosenScaleFree, checked_grid, listed
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
+from tacit.latent.outliers import OUTLIERS, WithOutliers
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
 from tacit.latent.table_mixture import table_layout
@@ -87,6 +88,10 @@ class GaussianMixture(FittedMixture):
         (n_components, n_features) if the columns have different ranges.
     precisions_cholesky_ : array
         As in scikit-learn.
+    outliers_ : Outliers or None
+        Where there clearly are rows that no component explains: their ``weight``, the share of rows they are, and the
+        ``mean`` and ``variances`` of a wide Gaussian with independent columns (and ``level_probabilities``). ``score``
+        and ``sample`` count them in, as one more component; ``predict`` does not. See :mod:`tacit.latent.outliers`.
     n_components_ : int
         How many components there are: as many as asked for, or as were chosen.
     level_probabilities_ : dict of (n_components, levels) arrays
@@ -177,17 +182,17 @@ class GaussianMixture(FittedMixture):
         purpose = f"{type(self).__name__}({listed(checked_grid(self.n_components))}, method={self.method!r})"
         curator = self._curator(rows, domain, model.steps(), budget, purpose)
         domain = self._enter(curator, domain)
-        model.means = self._starting_means(domain)
+        model = self._model(domain, n_rows)  # in the coordinates that are known now
         with progress(self.verbose, f"Fitting {listed(checked_grid(self.n_components))} component(s)") as watch:
             state = run(model, curator, watch)
         rows_known = n_rows or getattr(state, "rows", None)  # the public number, or the noisy one
         self._rows_known = None if rows_known is None else max(1, round(rows_known))
-        self._publish(model.finish(state))
+        self._publish(model.finish(state), getattr(state, "wide", None), getattr(state, "weight", 0.0))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
         return self
 
-    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | TableScaleFree | Joint | PerParameter:
+    def _model(self, domain: Domain, n_rows: int | None) -> WithOutliers | TableScaleFree | Joint | PerParameter:
         columns, means = domain.columns, self._starting_means(domain)
         grid = checked_grid(self.n_components)
         if self.method == "scale_free":
@@ -198,7 +203,8 @@ class GaussianMixture(FittedMixture):
                     'that have levels, or missing="model", state it: n_components=5.'
                 )
             model = TableScaleFree if layout.levels else partial(ChosenScaleFree, grid=grid) if chosen else ScaleFree
-            return model(
+            beside = (OUTLIERS,) if layout.numbers else ()
+            model = model(
                 grid[-1],
                 layout if layout.levels else columns,
                 self.covariance_type,
@@ -209,7 +215,9 @@ class GaussianMixture(FittedMixture):
                 self.prior,
                 domain.least_variances,
                 self.missing == "model",
+                beside,
             )
+            return WithOutliers(model, layout) if beside else model
         if self.method == "joint":
             return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)
         model = PerParameter(

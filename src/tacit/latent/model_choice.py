@@ -27,6 +27,7 @@ import numpy as np
 
 from tacit.latent.engine import Noise
 from tacit.latent.mixture import Mixture
+from tacit.latent.outliers import WithOutliers
 from tacit.latent.release_shape import block_weights, nats_to_noise
 from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, constrained
 from tacit.privacy import Gaussian, Step
@@ -157,6 +158,8 @@ class ChosenScaleFree(ScaleFree):
 
 def settled(model: Any, count: int) -> Any:
     """Return the same model with the choice made: a number of components, and no release to choose it."""
+    if isinstance(model, WithOutliers):
+        return replace(model, model=settled(model.model, count))
     return replace(model, grid=(count,)) if isinstance(model, ChosenScaleFree) else model
 
 

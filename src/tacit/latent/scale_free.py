@@ -89,6 +89,8 @@ class ScaleFree:
         Public knowledge of how narrow a column can be.
     missing : bool
         Whether cells may be missing, and each component marginalises them.
+    beside : tuple of str
+        Releases that are counted in `n_iter` and made elsewhere.
     """
 
     n_components: int
@@ -101,6 +103,7 @@ class ScaleFree:
     prior: MixturePrior | None = None
     least_variances: Array | float = 1e-8
     missing: bool = False
+    beside: tuple[str, ...] = ()
     also: ClassVar[tuple[str, ...]] = (TAILS,)  # releases that neither grow nor refine
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
@@ -108,12 +111,13 @@ class ScaleFree:
     def __post_init__(self) -> None:
         growing = [] if self.means is not None else self._growing_sizes()
         enough = _REFINING_ROUNDS_WITH_GAPS if self.missing else _REFINING_ROUNDS
-        refining = enough if self.n_iter == "auto" else int(self.n_iter) - len(growing) - len(self.also)
+        others = (*self.also, *self.beside)
+        refining = enough if self.n_iter == "auto" else int(self.n_iter) - len(growing) - len(others)
         if refining < 1:
             raise ValueError(
                 f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {len(growing)} release(s) to "
-                f"grow, one or more to refine and one for {' and one for '.join(self.also)}; pass "
-                f'n_iter={len(growing) + 1 + len(self.also)} or more, "auto", or starting means as init.'
+                f"grow, one or more to refine and one for {' and one for '.join(others)}; pass "
+                f'n_iter={len(growing) + 1 + len(others)} or more, "auto", or starting means as init.'
             )
         self.sizes = growing + [self.n_components] * (refining + 1)
         self.rounds = [GROWING] * len(growing) + [REFINING] * refining + [TAILS]
@@ -123,7 +127,8 @@ class ScaleFree:
         sizes = [1]
         while sizes[-1] < most:
             sizes.append(min(2 * sizes[-1], most))
-        short = self.n_iter != "auto" and int(self.n_iter) < _ROUNDS_PER_SIZE * len(sizes) + 1 + len(self.also)
+        enough = _ROUNDS_PER_SIZE * len(sizes) + 1 + len(self.also) + len(self.beside)
+        short = self.n_iter != "auto" and int(self.n_iter) < enough
         return [size for size in sizes for _ in range(1 if short else _ROUNDS_PER_SIZE)]
 
     def steps(self) -> list[Step]:

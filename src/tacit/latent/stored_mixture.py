@@ -2,6 +2,7 @@
 
 "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]} is the density of z, in its columns of numbers.
 With a schema that has columns with levels, "levels": {"plan": [K][levels], ...} has the probabilities of them.
+"outliers", where there are some, is a share of rows, "weight", and their density, a "mixture" of one component.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _PARTS = ("weights", "means", "covariances")
 ABOUT = (
     "z has the density of the mixture: the sum over k of weights[k] times the normal density with means[k] and "
     "covariances[k]. Columns with levels are apart from that: within a component they are independent of all others, "
-    "and levels has their probabilities, in the schema's order, or of false and true."
+    "and levels has their probabilities, in the schema's order, or of false and true. If there are outliers, "
+    "a share weight of rows has their density instead."
 )
 
 

@@ -58,7 +58,7 @@ class TableScaleFree:
 
     Parameters
     ----------
-    n_components, covariance_type, neighbors, rows, n_iter, means, prior, least_variances, missing
+    n_components, covariance_type, neighbors, rows, n_iter, means, prior, least_variances, missing, beside
         As for ``ScaleFree``; `means` and `least_variances` are of encoded rows.
     layout : TableLayout
         Where columns are found in encoded rows, at least one of them with levels.
@@ -74,6 +74,7 @@ class TableScaleFree:
     prior: MixturePrior | None = None
     least_variances: Array | float = 1e-8
     missing: bool = False
+    beside: tuple[str, ...] = ()
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class TableScaleFree:
     def _encoded(self) -> ScaleFree:
         """Return the model that grows the mixture, of encoded rows."""
         common = self.n_components, self.layout.width, "full", self.neighbors, self.rows, self.n_iter
-        return ScaleFree(*common, self.means, None, self.least_variances, self.missing)
+        return ScaleFree(*common, self.means, None, self.least_variances, self.missing, self.beside)
 
     def _numbers(self) -> ScaleFree:
         """Return the model that refines what is known of the numbers."""

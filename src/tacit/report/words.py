@@ -27,6 +27,7 @@ _STEPS = {
     "growing moments": "size, centre and spread of each component, while components are being found",
     "refining moments": "size, centre and spread of each component, once all are there",
     "tails": "how far each column scatters in each component, far-off rows included",
+    "outliers": "how many rows no component explains",
     "moments": "size, centre and spread of each component",
     "weights": "size of each component",
     "means": "centre of one component",

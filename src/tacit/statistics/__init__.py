@@ -15,6 +15,7 @@ from tacit.statistics.components import Components, DiagonalComponent
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
+from tacit.statistics.outlier_count import OutlierCount
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
@@ -34,6 +35,7 @@ __all__ = [
     "Influence",
     "LikelihoodGains",
     "Magnitudes",
+    "OutlierCount",
     "RobustSum",
     "RowCount",
     "RowValues",

@@ -30,7 +30,7 @@ def path(tmp_path):
         {},
         {"covariance_type": "tied"},
         {"covariance_type": "diag", "neighbors": "add_remove"},
-        {"covariance_type": "spherical", "n_iter": np.int64(5)},
+        {"covariance_type": "spherical", "n_iter": np.int64(6)},
         {"bounds": 50},
         {"bounds": np.float64(50.0)},
         {"bounds": (-40, np.full(3, 70.0))},
