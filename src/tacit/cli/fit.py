@@ -180,7 +180,7 @@ def factors(
     measured = load_kind(from_moments, (Moments,), "is no set of moments", "that tacit fit moments made")
     model = FactorAnalysis.from_moments(measured, factors)
     said = (
-        f"Computed {factors} factor(s) from the moments in {from_moments}. No row was read and nothing further was spent: "
-        "the certificate is that of the moments."
+        f"Computed {factors} factor(s) from the moments in {from_moments}. No row was read and nothing further was "
+        "spent: the certificate is that of the moments."
     )
     spending.finish(model, said, write_report, from_moments.name)

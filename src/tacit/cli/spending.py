@@ -62,7 +62,9 @@ class Spending:
     def fit(self, kind: Callable[..., Any], data: Path, *size: Any, **options: Any) -> None:
         """Fit a model to a file; check before anything is charged, save it, and say what was found."""
         if (self.ledger is None) != (self.dataset is None):
-            raise typer.BadParameter("--ledger (or TACIT_LEDGER) and --dataset belong together: a ledger, and a data set in it.")
+            raise typer.BadParameter(
+                "--ledger (or TACIT_LEDGER) and --dataset belong together: a ledger, and a data set in it."
+            )
         public = self._public()
         write_report = self.check_destinations()
         account = None

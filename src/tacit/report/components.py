@@ -80,7 +80,10 @@ def _numbers_table(view: MixtureView) -> Html:
             element(
                 "tr",
                 _heading(column.name, column.description, f"{rounded(column.low)} to {rounded(column.high)}"),
-                element("td", range_strip(view, column)),
+                element(
+                    "td",
+                    range_strip(column.low, column.high, view.means[:, column.place], view.deviations(column.place)),
+                ),
                 *(_spread(mean, deviation, overall[1]) for mean, deviation in cells),
             )
         )

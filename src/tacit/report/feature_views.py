@@ -81,6 +81,21 @@ class ClusterView(FeatureView):
         """The features that can be drawn on an axis."""
         return [j for j, each in enumerate(self.features) if not each.is_share]
 
+    def copies(self) -> list[list[int]]:
+        """Return groups of centres that are the same."""
+        groups: dict[bytes, list[int]] = {}
+        for k, centre in enumerate(self.centres):
+            groups.setdefault(centre.tobytes(), []).append(k)
+        return list(groups.values())
+
+    def deciding_column(self) -> tuple[str, float]:
+        """Return the column in which centres are farthest apart, and its share of their squared distances."""
+        shares: dict[str, float] = {}
+        for feature, power in zip(self.features, (self.standing**2).sum(axis=0)):
+            shares[feature.column] = shares.get(feature.column, 0.0) + float(power)
+        column = max(shares, key=lambda name: shares[name])
+        return column, shares[column] / max(sum(shares.values()), 1e-300)
+
     def best_pairs(self, most: int) -> list[tuple[int, int]]:
         """Return the pairs of numbers in which centres are farthest apart, no feature twice while there are others."""
         spread = (self.standing**2).sum(axis=0)
