@@ -225,8 +225,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         self.mean_ = self._domain.restore(factors.mean)
 
     _about = (
-        "z is normal with the mean of factors, and the covariance W W' + diag(unique), where W, of a row for each column "
-        "of z, is loadings."
+        "z is normal with the mean in factors and the covariance W W' + diag(unique), where W is loadings, a row for "
+        "each column of z."
     )
 
     def _stored(self) -> dict[str, Any]:

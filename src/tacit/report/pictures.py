@@ -125,22 +125,22 @@ def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
 
 
 def range_strip(low: float, high: float, means: Array, deviations: Array | None = None) -> Html:
-    """Return where in a public range means lie, and two standard deviations around them: a picture for a table's cell."""
+    """Return where in a public range means lie, with two standard deviations around them: for a cell of a table."""
     gap = 6 if len(means) <= 4 else 4
     x, height = Scale(low, high, 2.0, 138.0), gap * len(means) + 4
     inside = np.clip(
         [means, *([] if deviations is None else [means - 2 * deviations, means + 2 * deviations])], low, high
     )
     marks = []
-    for k, (mean, *ends) in enumerate(inside.T.tolist()):
+    for k, (mean, *reach) in enumerate(inside.T.tolist()):
         y = gap * k + 5.0
-        if ends:
-            marks.append(element("line", x1=x(ends[0]), x2=x(ends[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
+        if reach:
+            marks.append(element("line", x1=x(reach[0]), x2=x(reach[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
         marks.append(element("circle", cx=x(mean), cy=y, r=2.4, class_=f"dot {colour(k)}"))
     track = element("path", d=f"M2 0V{height}M138 0V{height}", class_="axis")
-    reach = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {rounded(low)} and {rounded(high)}"
+    words = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {rounded(low)} and {rounded(high)}"
     return element(
-        "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{reach}."
+        "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{words}."
     )
 
 
