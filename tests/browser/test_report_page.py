@@ -28,7 +28,7 @@ EVIL = "<script>parent.hacked = true</script><img src=x onerror='parent.hacked =
 
 MEASURE = """
 function luminance(colour) {
-  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255);
+  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(v => colour.startsWith('color(') ? v : v / 255);
   const [r, g, b] = parts.map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }

@@ -36,18 +36,20 @@ def summary(model: GaussianMixture) -> dict[str, Any]:
 
 
 def spreads(means: Array, deviations: Array) -> list[str]:
-    """Write means and standard deviations to two digits of the largest deviation.
+    """Write means and standard deviations to two digits of the largest deviation, or whole if it is large.
 
     Examples
     --------
     >>> spreads(np.array([31.25, -0.01]), np.array([4.4, 12.0]))
     ['31 ± 4', '0 ± 12']
+    >>> spreads(np.array([7230.4]), np.array([9500.2]))
+    ['7,230 ± 9,500']
     """
-    decimals = 1 - math.floor(math.log10(deviations.max()))
-    if not 0 <= decimals <= 4:
+    decimals = max(0, 1 - math.floor(math.log10(deviations.max())))
+    if decimals > 4 or deviations.max() >= 1e9:
         return [f"{mean:.3g} ± {deviation:.2g}" for mean, deviation in zip(means, deviations)]
     rounded = np.round(means, decimals) + 0.0  # no -0.0
-    return [f"{mean:.{decimals}f} ± {deviation:.{decimals}f}" for mean, deviation in zip(rounded, deviations)]
+    return [f"{mean:,.{decimals}f} ± {deviation:,.{decimals}f}" for mean, deviation in zip(rounded, deviations)]
 
 
 def _number_columns(model: GaussianMixture) -> list[str] | None:

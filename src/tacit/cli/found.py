@@ -53,7 +53,7 @@ def _show_clusters(model: KMeans) -> None:
 def _show_moments(model: Moments) -> None:
     view = MomentsView.of(model)
     rows = [
-        (each.label, f"{mean:.1%}" if each.is_share else components.spreads(np.array([mean]), np.array([deviation]))[0])
+        (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_share else _spread(mean, deviation))
         for each, mean, deviation in zip(view.features, view.means, view.deviations)
     ]
     screen.table(("column", "mean ± standard deviation"), rows)
@@ -76,13 +76,17 @@ def _show_factors(model: FactorAnalysis) -> None:
     )
 
 
+def _spread(mean: float, deviation: float) -> str:
+    return components.spreads(np.array([mean]), np.array([deviation]))[0]
+
+
 def _values(feature: Feature, values: np.ndarray) -> list[str]:
     if feature.is_share:
         return [f"{share:.0%}" for share in np.clip(values, 0.0, 1.0)]
-    decimals = 3 - math.floor(math.log10(feature.high - feature.low))  # to a thousandth of the range
-    if not 0 <= decimals <= 6:
+    decimals = max(0, 3 - math.floor(math.log10(feature.high - feature.low)))  # to a thousandth of the range
+    if decimals > 6 or feature.high - feature.low >= 1e9:
         return [f"{value:.4g}" for value in values]
-    return [f"{value:.{decimals}f}" for value in np.round(values, decimals) + 0.0]
+    return [f"{value:,.{decimals}f}" for value in np.round(values, decimals) + 0.0]
 
 
 def _columns(model: PrivateEstimator) -> dict[str, Any]:

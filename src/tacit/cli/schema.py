@@ -78,7 +78,9 @@ def check(
     if data is not None:
         screen.say(f"{data} can be read with it." + " Some cells are missing." * bool(missing))
     if missing:
-        screen.note("Fill them in, or fit with --missing ignore, which leaves such rows out.")
+        screen.note(
+            "Fill them in, or fit with --missing ignore, which leaves such rows out, or a mixture with --missing model."
+        )
 
 
 def read_schema(path: Path) -> Schema:

@@ -42,13 +42,12 @@ def found(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
     )
 
 
-def feature_heading(feature: Feature, *, place: str = "") -> Html:
+def feature_heading(feature: Feature) -> Html:
     """Return the heading of a feature's row: its name, what it means, and the range of a number."""
     hints = [feature.description] if feature.description else []
     if not feature.is_share:
         hints.append(f"{rounded(feature.low)} to {rounded(feature.high)}")
-    number_ = element("span", place, class_="place") if place else None
-    return element("th", number_, feature.label, *(element("small", hint) for hint in hints), scope="row")
+    return element("th", feature.label, *(element("small", hint) for hint in hints), scope="row")
 
 
 def _table(view: ClusterView) -> Html:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.report.centres import feature_heading
 from tacit.report.feature_views import MomentsView
-from tacit.report.heat import Cell, heat_table, numbered_heads
+from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, percent, spread
 from tacit.report.pictures import range_strip
@@ -18,6 +18,7 @@ _INTRODUCTION = (
 )
 _MOST = 20  # features that a map of correlations shows
 _LISTED = 10
+_WORTH_TELLING = 0.05  # correlations below are not listed
 
 
 def found(view: MomentsView) -> Html:
@@ -25,7 +26,7 @@ def found(view: MomentsView) -> Html:
     parts = [element("p", _INTRODUCTION)]
     if len(view.features) > 1:
         parts += [element("h3", "Which columns go together"), _map(view)]
-    strongest = view.strongest(_LISTED)
+    strongest = [pair for pair in view.strongest(_LISTED) if abs(pair[2]) >= _WORTH_TELLING]
     if strongest:
         rows = [[view.features[i].label, view.features[j].label, number(r, 2)] for i, j, r in strongest]
         pairs = table(["Column", "and column", "Correlation"], rows, words_in=(1,), class_="brief")
@@ -38,21 +39,26 @@ def _map(view: MomentsView) -> Html:
     strength = np.abs(view.correlations - np.eye(count)).max(axis=1)
     shown = np.sort(np.argsort(-strength, kind="stable")[:_MOST])
     caption = (
-        "Correlations, from −1 to 1: blue where columns rise together, orange where one falls as the other rises. "
-        "Columns are those of the rows with the same number."
+        "Correlations, from −1 to 1: blue where columns rise together, orange where one falls as the other rises. The "
+        "numbers above stand for the rows' names."
     )
     if count > _MOST:
         caption += f" Of {count} columns, the {_MOST} that go together most are shown."
     rows = []
     for place, i in enumerate(shown):
         cells = [Cell("", 0.0) if i == j else _correlation(view.correlations[i, j]) for j in shown]
-        heading = element("th", element("span", str(place + 1), class_="place"), view.features[i].label, scope="row")
-        rows.append((heading, [], cells))
-    return heat_table([element("th", "Column", scope="col"), *numbered_heads(len(shown), "Column")], rows, caption)
+        number_ = element("span", str(place + 1), class_="place")
+        name = element("span", view.features[i].label)
+        rows.append((element("th", number_, name, scope="row"), [], cells))
+    names = (view.features[i].label for i in shown)
+    heads = (element("th", str(k + 1), scope="col", title=name) for k, name in enumerate(names))
+    return heat_table([element("th", "Column", scope="col"), *heads], rows, caption, class_="by-component hot matrix")
 
 
 def _correlation(value: float) -> Cell:
-    return Cell(number(value, 2), value)
+    """Return a correlation as papers write it, without the 0 before the point, so that many have room."""
+    text = number(value, 2)
+    return Cell(text if abs(value) >= 0.995 else text.replace("0.", "."), value)
 
 
 def _means(view: MomentsView) -> Html:
@@ -71,4 +77,4 @@ def _means(view: MomentsView) -> Html:
         "that are true. Strips show two standard deviations, inside the bounds."
     )
     head = [element("th", title, scope="col") for title in ("Column", "Inside the bounds", "Mean")]
-    return heat_table(head, rows, caption)
+    return heat_table(head, rows, caption, class_="by-component hot brief")

@@ -155,13 +155,20 @@ class MomentsView(FeatureView):
         return cls(found, _ignored(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
 
     def strongest(self, most: int) -> list[tuple[int, int, float]]:
-        """Return pairs of features of different columns by the size of their correlation, the largest first."""
+        """Return the strongest correlations, the largest first: of features of different columns, and one for a pair.
+
+        Of two columns with levels, many would say the same again.
+        """
         rows, others = np.triu_indices(len(self.features), 1)
-        columns = np.unique([each.column for each in self.features], return_inverse=True)[1]
-        apart = columns[rows] != columns[others]
-        rows, others = rows[apart], others[apart]
-        order = np.argsort(-np.abs(self.correlations[rows, others]), kind="stable")[:most]
-        return [(int(i), int(j), float(self.correlations[i, j])) for i, j in zip(rows[order], others[order])]
+        order = np.argsort(-np.abs(self.correlations[rows, others]), kind="stable")
+        found: dict[frozenset[str], tuple[int, int, float]] = {}
+        for i, j in zip(rows[order].tolist(), others[order].tolist()):
+            columns = frozenset((self.features[i].column, self.features[j].column))
+            if len(columns) == 2 and columns not in found:
+                found[columns] = (i, j, float(self.correlations[i, j]))
+            if len(found) == most:
+                break
+        return list(found.values())
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,11 @@ class Cell(NamedTuple):
 
 
 def heat_table(
-    head: Sequence[Html], rows: Sequence[tuple[Html, Sequence[Html | None], Sequence[Cell]]], caption: str
+    head: Sequence[Html],
+    rows: Sequence[tuple[Html, Sequence[Html | None], Sequence[Cell]]],
+    caption: str,
+    *,
+    class_: str = "by-component hot",
 ) -> Html:
     """Return a table of coloured cells, behind a heading and some plain cells in each row.
 
@@ -30,6 +34,8 @@ def heat_table(
     rows : sequence of (heading, plain cells, coloured cells)
     caption : str
         What is in it.
+    class_ : str
+        Of the table.
 
     Examples
     --------
@@ -39,13 +45,8 @@ def heat_table(
     True
     """
     body = (element("tr", heading, *plain, *map(_coloured, cells)) for heading, plain, cells in rows)
-    table = element("table", element("thead", element("tr", *head)), element("tbody", *body), class_="by-component hot")
+    table = element("table", element("thead", element("tr", *head)), element("tbody", *body), class_=class_)
     return together(element("p", caption, class_="small soft"), region(table, caption))
-
-
-def numbered_heads(count: int, what: str) -> list[Html]:
-    """Return the heads of columns that are numbered, from 1."""
-    return [element("th", str(k + 1), scope="col", aria_label=f"{what} {k + 1}") for k in range(count)]
 
 
 def _coloured(cell: Cell) -> Html:

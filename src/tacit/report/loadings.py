@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.report.centres import feature_heading
 from tacit.report.feature_views import FactorView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -62,7 +61,7 @@ def _map(view: FactorView) -> Html:
     head = [element("th", "Column", scope="col"), element("th", "Explained", scope="col"), *chips]
     rows = [
         (
-            feature_heading(view.features[j]),
+            element("th", view.features[j].label, scope="row"),
             [element("td", percent(together_with[j]), class_="share", style=f"--share:{100 * together_with[j]:.1f}%")],
             [Cell(number(r, 2), r) for r in view.loadings[j].tolist()],
         )
