@@ -39,10 +39,19 @@ class Model(StrEnum):
 
 def plan(
     rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows the table has, roughly if that is secret.")],
-    model: Annotated[Model, typer.Option("--model", help="What is to be fitted.")] = Model.mixture,
+    model: Annotated[
+        Model,
+        typer.Option("--model", metavar="NAME", help="What to fit: mixture, kmeans, factors or moments."),
+    ] = Model.mixture,
     size: Annotated[
         int | None,
-        typer.Option("--components", "--clusters", "--factors", "-k", help="How many there are; moments have none."),
+        typer.Option(
+            "--components",
+            "--clusters",
+            "--factors",
+            "-k",
+            help="How many components, clusters or factors; moments have none.",
+        ),
     ] = None,
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
     columns: Annotated[int | None, typer.Option("--columns", "-d", help="Or only how many columns there are.")] = None,

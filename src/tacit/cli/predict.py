@@ -40,8 +40,11 @@ def predict(
 ) -> None:
     """Say about each row of a table, in order, which component or cluster it is of, or what its factors are.
 
-    Of a mixture: component, the probability of each, and the log density. Of clusters: cluster, and the distance from
-    each centre. Of factors: each factor, and the log density. Components and clusters count from 1, as in reports.
+    Of a mixture: component, the probability of each, and the log density.
+
+    Of clusters: cluster, and the distance from each centre. Of factors: each factor, and the log density.
+
+    Components and clusters count from 1, as in reports.
 
     NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
     """
