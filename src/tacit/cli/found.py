@@ -56,7 +56,8 @@ def _show_moments(model: Moments) -> None:
         (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_share else _spread(mean, deviation))
         for each, mean, deviation in zip(view.features, view.means, view.deviations)
     ]
-    screen.table(("column", "mean ± standard deviation"), rows)
+    screen.table(("column", "mean ± standard deviation"), rows[: screen.MOST_LINES])
+    screen.not_shown(len(rows))
     strong = [pair for pair in view.strongest(_MOST_CORRELATIONS) if abs(pair[2]) >= _WORTH_TELLING]
     if strong:
         screen.say()

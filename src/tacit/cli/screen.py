@@ -21,9 +21,10 @@ from rich.text import Text
 
 from tacit.privacy import Certificate
 
-__all__ = ["certificate", "note", "numbered_table", "print_json", "progress", "say", "table", "where"]
+__all__ = ["certificate", "not_shown", "note", "numbered_table", "print_json", "progress", "say", "table", "where"]
 
 _PLAIN_WIDTH = 110  # of tables that go to a file
+MOST_LINES = 80  # of a table with a line for each column
 
 
 def print_json(values: Any) -> None:
@@ -82,9 +83,17 @@ def numbered_table(
     shown = min(max(1, (_output().width - 4 - max(map(len, (what, *rows))) - kept) // wide), count)
     head = [what, *(str(k + 1) for k in range(shown)), *([] if last is None else [last[0]])]
     after = [()] * len(rows) if last is None else [(cell,) for cell in last[1]]
-    table(head, [[name, *cells[:shown], *more] for (name, cells), more in zip(rows.items(), after)])
+    lines = [[name, *cells[:shown], *more] for (name, cells), more in zip(rows.items(), after)]
+    table(head, lines[:MOST_LINES])
     if shown < count:
         say(f"  Not shown, for want of room: {count - shown} {others}.")
+    not_shown(len(lines))
+
+
+def not_shown(lines: int) -> None:
+    """Say that a table has more lines than are shown, if it has."""
+    if lines > MOST_LINES:
+        say(f"  Not shown: {lines - MOST_LINES} more lines; --json and the model file have them.")
 
 
 def certificate(shown: Certificate) -> None:

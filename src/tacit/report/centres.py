@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -19,6 +21,8 @@ _CENTRES = (
     "Blue is above the middle of all centres and orange below. The stronger the colour, the more a column tells "
     "clusters apart."
 )
+
+MOST_ROWS = 200  # of a table by column: more would make the page slow
 
 
 def found(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
@@ -61,12 +65,17 @@ def _table(view: ClusterView) -> Html:
         for k in range(view.count)
     )
     head = [*(element("th", title, scope="col") for title in ("Column", "Inside the bounds")), *chips]
+    apart = np.argsort(-(view.standing**2).sum(axis=0), kind="stable")
     rows = []
-    for j, feature in enumerate(view.features):
+    for j in np.sort(apart[:MOST_ROWS]):
+        feature = view.features[j]
         strip = element("td", range_strip(feature.low, feature.high, view.centres[:, j]))
         cells = [Cell(_value(feature, value), heat) for value, heat in zip(view.centres[:, j], view.standing[:, j])]
         rows.append((feature_heading(feature), [strip], cells))
-    return heat_table(head, rows, _CENTRES)
+    caption = _CENTRES
+    if len(view.features) > MOST_ROWS:
+        caption += f" Of {len(view.features):,} columns, the {MOST_ROWS} that tell them apart most are shown."
+    return heat_table(head, rows, caption)
 
 
 def _value(feature: Feature, value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.report.centres import feature_heading
+from tacit.report.centres import MOST_ROWS, feature_heading
 from tacit.report.feature_views import MomentsView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -51,7 +51,7 @@ def _map(view: MomentsView) -> Html:
         name = element("span", view.features[i].label)
         rows.append((element("th", number_, name, scope="row"), [], cells))
     names = (view.features[i].label for i in shown)
-    heads = (element("th", str(k + 1), scope="col", title=name) for k, name in enumerate(names))
+    heads = (element("th", str(k + 1), scope="col", title=name, aria_label=name) for k, name in enumerate(names))
     return heat_table([element("th", "Column", scope="col"), *heads], rows, caption, class_="by-component hot matrix")
 
 
@@ -63,7 +63,7 @@ def _correlation(value: float) -> Cell:
 
 def _means(view: MomentsView) -> Html:
     rows = []
-    for feature, mean, deviation in zip(view.features, view.means, view.deviations):
+    for feature, mean, deviation in list(zip(view.features, view.means, view.deviations))[:MOST_ROWS]:
         if feature.is_share:
             shown = element("td", percent(min(max(mean, 0.0), 1.0)))
             strip = range_strip(0.0, 1.0, np.array([mean]))
@@ -76,5 +76,7 @@ def _means(view: MomentsView) -> Html:
         "Mean, and ± one standard deviation; of columns with levels, the share of rows with the level, or of those "
         "that are true. Strips show two standard deviations, inside the bounds."
     )
+    if len(view.features) > MOST_ROWS:
+        caption += f" Of {len(view.features):,} columns, the first {MOST_ROWS} are shown."
     head = [element("th", title, scope="col") for title in ("Column", "Inside the bounds", "Mean")]
     return heat_table(head, rows, caption, class_="by-component hot brief")

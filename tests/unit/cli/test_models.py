@@ -47,6 +47,16 @@ def test_a_fit_is_saved_reported_and_charged(run, run_json, folder, account, kin
     assert run_json("report", "m.tacit", "-o", "again.html")["path"] == "again.html"
 
 
+def test_wide_tables_do_not_flood_the_screen(run, folder, kind):
+    table = {f"c{j}": np.random.default_rng(j).normal(size=300) for j in range(90)}
+    pa.parquet.write_table(pa.table(table), folder / "wide.parquet")
+    size = () if kind == "moments" else ("-k", 2)
+    said = run("fit", kind, "wide.parquet", *size, "--bounds", -9, 9).stdout
+    assert "more lines; --json and the model file have them" in said
+    assert "c89" not in said
+    assert "c79" in said or kind == "factors"  # which has one line more, of what factors explain
+
+
 def test_fits_in_json(run_json):
     values = {kind: run_json("fit", *FITS[kind], *PUBLIC, "--force") for kind in KINDS}
     columns = ["age", "income", "smoker", "region=north", "region=south", "region=west"]
