@@ -105,9 +105,9 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
-    text = json.dumps(values, indent=1, allow_nan=False, ensure_ascii=False)
+    text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
     with written_whole(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
 
 
@@ -124,6 +124,15 @@ def load_model(path: str | PathLike[str]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError, np.linalg.LinAlgError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
+
+
+def _shown(key: str, value: Any) -> str:
+    """Return a value as JSON: what people read on many lines, and numbers, which may be millions, on one."""
+    return _json(value, indent=1).replace("\n", "\n ") if key in ("parameters", "certificate") else _json(value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
 
 
 def _parameters(model: PrivateEstimator) -> dict[str, Any]:

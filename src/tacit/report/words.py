@@ -28,6 +28,7 @@ _STEPS = {
     "refining moments": "size, centre and spread of {each}, measured again from there",
     "summary moments": "size, centre and spread of many small clusters, which the clusters are made of",
     "tails": "how far each column scatters in {each}, far-off rows included",
+    "outliers": "how many rows no component explains",
     "model choice": "how much more likely rows are with more components, to choose how many",
     "moments": "size, centre and spread of {each}",
     "cluster sums": "size of each cluster, and the sum of its rows",
