@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ EVIL = "<script>parent.hacked = true</script><img src=x onerror='parent.hacked =
 
 MEASURE = """
 function luminance(colour) {
-  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255);
+  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(v => colour.startsWith('color(') ? v : v / 255);
   const [r, g, b] = parts.map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
@@ -130,7 +131,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages():
-    """A usual report, and one with everything that could burst the page: long names, markup, ten components, a seed."""
+    """A usual report, and of each kind of model one with what could burst the page: long names, markup, many parts."""
     rng = np.random.default_rng(0)
     group = rng.integers(0, 3, 9000)
     usual = tacit.Schema(
@@ -161,7 +162,12 @@ def pages():
     seeded = tacit.GaussianMixture(10, epsilon=20.0, delta=1e-3, bounds=odd, random_state=0)
     with pytest.warns(UserWarning, match="delta"):
         seeded.fit(many)
-    return [report_html(model, title="A cohort"), report_html(seeded, title=long + EVIL)]
+    others = [tacit.KMeans(9, epsilon=3.0, bounds=odd), tacit.Moments(bounds=odd), tacit.FactorAnalysis(3, bounds=odd)]
+    return [
+        report_html(model, title="A cohort"),
+        report_html(seeded, title=long + EVIL),
+        *(report_html(other.fit(many)) for other in others),
+    ]
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -170,7 +176,7 @@ def found(browser, pages, request):
 
 
 def test_it_fits_a_phone_and_a_desk(found):
-    for measured, width in zip(found[1], (PHONE, DESK) * 2):
+    for measured, width in zip(found[1], cycle((PHONE, DESK))):
         assert measured["width"] == width
         assert measured["reach"] <= width, "the page scrolls sideways"
         assert measured["cut"] == [], "text in a picture is cut off"
@@ -195,6 +201,8 @@ def test_everything_is_there_without_a_script(found):
         assert words in usual["text"]
     assert usual["certificate"] == odd["certificate"] == "tacit.certificate/1"
     assert "SEEDED: NOT PRIVATE" in odd["text"]
+    for measured, words in zip(found[1][4::2], ("9 centres", "Which columns go together", "How much they explain")):
+        assert words in measured["text"]
 
 
 def test_names_that_are_markup_stay_names(found):

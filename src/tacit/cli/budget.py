@@ -86,7 +86,7 @@ def history(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
 @app.command()
 def verify(
     ledger: _Ledger,
-    dataset: Annotated[str | None, typer.Argument(metavar="[DATASET]", help="By default all of them.")] = None,
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="By default all of them.")] = None,
     json: Json = False,
 ) -> None:
     """Check that the record is whole: no charge was changed, removed or exchanged, no budget altered."""

@@ -32,8 +32,7 @@ def compare(
 ) -> None:
     """Compare a synthetic table with the real one: columns, pairs of columns, and what can be predicted.
 
-    NOT PRIVATE: the figures are computed from the real rows, without noise. They are for whoever keeps the rows; do not
-    publish them.
+    NOT PRIVATE: the figures are computed from the real rows. They are for whoever keeps them; do not publish them.
     """
     comparison = compare_tables(real, synthetic, schema=read_schema(schema), target=target)
     if json:

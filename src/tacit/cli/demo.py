@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli import screen
-from tacit.cli.components import component_table
+from tacit.cli.found import show_found
 from tacit.cli.model import report_writer
 from tacit.cli.options import Components, Epsilon, Json
 from tacit.data import load_randhie
@@ -45,7 +45,7 @@ def demo(
         screen.print_json({"report": str(path), "rows": table.num_rows, "certificate": certificate})
         return
     screen.say(f"{_TITLE}: {table.num_rows:,} person-years, {table.num_columns} columns.\n")
-    component_table(model)
+    show_found(model)
     screen.say()
     screen.certificate(model.privacy_)
     screen.say()

@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-import json as json_
-import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from tacit.cli import screen
-from tacit.cli.components import component_table, number_columns, standard_deviations
-from tacit.cli.model import report_writer
+from tacit.cli.model import load_kind
 from tacit.cli.options import (
+    Clusters,
+    ClustersMethod,
     ComponentsOrAuto,
     Covariance,
     CovarianceOption,
-    Delta,
-    Epsilon,
-    Force,
-    Json,
+    Data,
+    Factors,
+    FactorsMethod,
     Method,
     MethodOption,
     Missing,
-    Neighbors,
-    NeighborsOption,
+    MissingOption,
+    MissingOrModel,
+    MissingOrModelOption,
+    MomentsMethod,
     examples,
 )
-from tacit.cli.schema import read_schema
-from tacit.files import check_destination
-from tacit.latent import GaussianMixture
-from tacit.latent.model_file import save_model
-from tacit.privacy import Account, Ledger
-from tacit.tables import Schema
+from tacit.cli.spending import Spending, with_spending
+from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
 
-_NO_BOUNDS = (
-    "Say what is publicly known about the columns: --schema FILE (tacit schema init makes one); or, for a table of "
-    "numbers, --bounds LOW HIGH, --radius R, or --bounds private to spend part of the budget on finding a range. "
-    "Bounds are never read from the data, because that would reveal rows."
-)
+_FREE = ("factors", "from_moments", "output", "report", "force", "json")  # what means something where nothing is spent
 
 
 class _Fit(TyperCommand):
@@ -71,115 +61,126 @@ def fit() -> None:
         "tacit fit mixture data.csv --schema s.toml -k 3 --ledger study.db --dataset patients",
     ),
 )
+@with_spending
 def mixture(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")],
+    spending: Spending,
+    data: Data,
     components: ComponentsOrAuto,
-    schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
-    bounds: Annotated[
-        tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="All columns are numbers from LOW to HIGH.")
-    ] = None,
-    radius: Annotated[float | None, typer.Option(help="All rows are numbers within this distance of 0.")] = None,
-    private_bounds: Annotated[
-        bool, typer.Option("--private-bounds", help="Or --bounds private: find a range with a tenth of the budget.")
-    ] = False,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
     covariance: CovarianceOption = Covariance.full,
-    neighbors: NeighborsOption = Neighbors.replace_one,
     method: MethodOption = Method.scale_free,
-    missing: Annotated[
-        Missing, typer.Option(help="Refuse a table with missing cells, leave such rows out, or model what is there.")
-    ] = Missing.error,
-    ledger: Annotated[str | None, typer.Option(help="Charge the fit to this ledger; see tacit budget.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="Name of the data set in the ledger.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.tacit"),
-    report: Annotated[Path | None, typer.Option(help="Also write a report, an .html file.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Reproducible noise: NOT PRIVATE, for tests.")] = None,
-    force: Force = False,
-    json: Json = False,
+    missing: MissingOrModelOption = MissingOrModel.error,
 ) -> None:
     """Fit a Gaussian mixture to a table under differential privacy, and save it with its certificate.
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    if (ledger is None) != (dataset is None):
-        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and a data set in it.")
-    public = _public(schema, bounds, radius, private_bounds)
-    check_destination(output, replace=force)
-    if report is not None:
-        check_destination(report, endings=(".html",))
-    write_report = None if report is None else report_writer()
-    account = None if ledger is None or dataset is None else Ledger(ledger).account(dataset)
-    model = GaussianMixture(
-        components,
-        covariance_type=covariance.value,
-        method=method.value,
-        epsilon=epsilon,
-        delta=delta,
-        bounds=public,
-        neighbors=neighbors.value,
-        missing=missing.value,
-        ledger=account,
-        random_state=seed,
-        verbose=sys.stderr.isatty(),
-    ).fit(str(data))
-    output = _saved(model, output)
-    if write_report is not None:
-        write_report(model, report, title=data.name)
-    if seed is not None:
-        screen.note("Warning: the noise was seeded, so this model is NOT PRIVATE. Keep it for tests.")
-    if json:
-        screen.print_json(_summary(model, output, report, account))
+    options = {"covariance_type": covariance.value, "method": method.value, "missing": missing.value}
+    spending.fit(GaussianMixture, data, components, **options)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit kmeans data.csv --schema schema.toml --clusters 5 --epsilon 1",
+        "tacit fit kmeans numbers.csv --bounds -10 10 --clusters 5 --delta 0",
+        "tacit fit kmeans data.csv --schema s.toml -k 5 --ledger study.db --dataset patients",
+    ),
+)
+@with_spending
+def kmeans(
+    spending: Spending,
+    data: Data,
+    clusters: Clusters,
+    method: Annotated[
+        ClustersMethod,
+        typer.Option(metavar="NAME", help="adaptive (the most accurate), dplloyd, dplloyd_zcdp or dpem, as published."),
+    ] = ClustersMethod.adaptive,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Find the centres of clusters under differential privacy, and save them with their certificate.
+
+    Distances are in the units of the columns; with a schema every range counts alike, from -1 to 1.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    spending.fit(KMeans, data, clusters, method=method.value, missing=missing.value)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit moments data.csv --schema schema.toml --epsilon 1 --output moments.tacit",
+        "tacit fit factors --from-moments moments.tacit --factors 2",
+    ),
+)
+@with_spending
+def moments(
+    spending: Spending,
+    data: Data,
+    method: Annotated[
+        MomentsMethod,
+        typer.Option(metavar="NAME", help="adaptive (by what the noise would be), iterated, staged or published."),
+    ] = MomentsMethod.adaptive,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Measure mean and covariance under differential privacy, once, and save them with their certificate.
+
+    What is computed from them later costs nothing more: see tacit fit factors --from-moments.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    spending.fit(Moments, data, method=method.value, missing=missing.value)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit factors data.csv --schema schema.toml --factors 2 --epsilon 1",
+        "tacit fit factors numbers.csv --bounds -10 10 --factors 2",
+        "tacit fit factors --from-moments moments.tacit --factors 3",
+    ),
+)
+@with_spending
+def factors(
+    spending: Spending,
+    ctx: typer.Context,
+    factors: Factors,
+    data: Annotated[
+        Path | None, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed; or --from-moments.")
+    ] = None,
+    from_moments: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Moments that tacit fit moments made: reads no rows, costs nothing more."),
+    ] = None,
+    method: Annotated[
+        FactorsMethod, typer.Option(metavar="NAME", help="adaptive (the most accurate), or paper, as published.")
+    ] = FactorsMethod.adaptive,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Explain the correlations of columns by a few factors, under differential privacy, and save the model.
+
+    Moments are measured and factors computed from them. From moments that are there already it costs nothing more.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    if (data is None) == (from_moments is None):
+        raise typer.BadParameter("Pass DATA or --from-moments MODEL, one of them.")
+    if data is not None:
+        spending.fit(FactorAnalysis, data, factors, method=method.value, missing=missing.value)
         return
-    screen.say(f"Fitted {model.n_components_} component(s) to {data} at epsilon {epsilon:g}, delta {delta:g}.\n")
-    component_table(model)
-    screen.say()
-    left = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
-    screen.where(model=output, report=report, left=left, certificate=f"tacit certificate {output}")
-
-
-def _public(
-    schema: Path | None, bounds: tuple[float, float] | None, radius: float | None, private: bool
-) -> Schema | tuple[float, float] | float | str:
-    given = [
-        option
-        for option, value in (
-            ("--schema", schema),
-            ("--bounds", bounds),
-            ("--radius", radius),
-            ("--bounds private", private or None),
-        )
-        if value is not None
+    assert from_moments is not None
+    useless = [
+        option.opts[0]
+        for option in ctx.command.params
+        if option.name not in _FREE and getattr(ctx.get_parameter_source(str(option.name)), "name", "") == "COMMANDLINE"
     ]
-    if not given:
-        raise ValueError(_NO_BOUNDS)
-    if len(given) > 1:
-        raise typer.BadParameter(f"Pass one of {' and '.join(given)}, not several.")
-    if schema is not None:
-        return read_schema(schema)
-    return "private" if private else radius if radius is not None else bounds  # type: ignore[return-value]
-
-
-def _saved(model: GaussianMixture, output: Path) -> Path:
-    """Save a model that was paid for: where it should go, or else where it can."""
-    try:
-        return save_model(model, output)
-    except OSError as error:
-        elsewhere = Path(tempfile.mkdtemp(prefix="tacit-")) / output.name
-        save_model(model, elsewhere)
-        screen.note(f"Warning: nothing could be written to {output} any more ({error}); the model is in {elsewhere}.")
-        return elsewhere
-
-
-def _summary(model: GaussianMixture, output: Path, report: Path | None, account: Account | None) -> dict[str, Any]:
-    return {
-        "model": str(output),
-        "report": None if report is None else str(report),
-        "columns": number_columns(model),
-        "weights": model.weights_.tolist(),
-        "means": model.means_.tolist(),
-        "standard_deviations": standard_deviations(model).tolist(),
-        "levels": {name: shares.tolist() for name, shares in getattr(model, "level_probabilities_", {}).items()},
-        "remaining": None if account is None else account.remaining().epsilon,
-        "certificate": json_.loads(model.privacy_.to_json()),
-    }
+    if useless:
+        raise typer.BadParameter(f"With --from-moments nothing is read or spent, so leave out {', '.join(useless)}.")
+    write_report = spending.check_destinations()
+    measured = load_kind(from_moments, (Moments,), "is no set of moments", "that tacit fit moments made")
+    model = FactorAnalysis.from_moments(measured, factors)
+    said = (
+        f"Computed {factors} factor(s) from the moments in {from_moments}. No row was read and nothing further was "
+        "spent: the certificate is that of the moments."
+    )
+    spending.finish(model, said, write_report, from_moments.name)

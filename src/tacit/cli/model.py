@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +16,10 @@ import typer
 from tacit.cli import screen
 from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
-from tacit.latent import GaussianMixture
+from tacit.latent import FactorAnalysis, GaussianMixture
 from tacit.latent.model_file import load_model
 
-__all__ = ["certificate", "report", "report_writer", "sample"]
+__all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]
 
 _PART_ROWS = 65_536
 
@@ -40,17 +41,19 @@ def sample(
     seed: Annotated[int | None, typer.Option(help="Draw the same rows again; does not harm privacy.")] = None,
     json: Json = False,
 ) -> None:
-    """Draw a synthetic table from a model, with the types and categories of its schema, inside its bounds.
+    """Draw a synthetic table from a mixture or factor model, with the types of its schema, inside its bounds.
 
     It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
     """
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    fitted = _mixture(model, "has no density to draw rows from")
+    kinds = (GaussianMixture, FactorAnalysis)
+    fitted = load_kind(model, kinds, "has no density to draw rows from", "of a mixture or of factors")
     rng = np.random.default_rng(seed)
+    parts = (_part(fitted, min(_PART_ROWS, rows - start), rng) for start in range(0, rows, _PART_ROWS))
     with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
-        columns = _write(fitted, rows, temporary, rng, advance)
+        columns = write_parts(parts, temporary, advance)
     if json:
         screen.print_json({"path": str(output), "rows": rows, "columns": columns})
     else:
@@ -69,7 +72,7 @@ def report(
     """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
-    fitted = _mixture(model, "has no report yet")
+    fitted = load_model(model)
     names = fitted._domain.names or ()
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
     if json:
@@ -98,31 +101,29 @@ def report_writer() -> Callable[..., Path]:
     return write_report
 
 
-def _mixture(path: Path, otherwise: str) -> GaussianMixture:
+def load_kind(path: Path, kinds: tuple[type, ...], otherwise: str, wanted: str) -> Any:
+    """Read a model of one of these kinds; any other is refused, as it `otherwise`, for a file `wanted`."""
     fitted = load_model(path)
-    if not isinstance(fitted, GaussianMixture):
-        raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a mixture's file.")
+    if not isinstance(fitted, kinds):
+        raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a file {wanted}.")
     return fitted
 
 
-def _write(
-    model: GaussianMixture, rows: int, path: Path, rng: np.random.Generator, advance: Callable[[int], None]
-) -> list[str]:
-    """Write synthetic rows part by part, so that memory stays small, and return the names of the columns."""
-    first = _part(model, min(rows, _PART_ROWS), rng)
+def write_parts(parts: Iterator[pa.Table], path: Path, advance: Callable[[int], None]) -> list[str]:
+    """Write a table part by part, so that memory stays small, and return the names of the columns."""
+    first = next(parts)
     opened = pa.parquet.ParquetWriter if path.suffix.lower() == ".parquet" else pa.csv.CSVWriter
     with opened(path, first.schema) as writer:
-        writer.write_table(first)
-        advance(first.num_rows)
-        for start in range(first.num_rows, rows, _PART_ROWS):
-            part = _part(model, min(_PART_ROWS, rows - start), rng)
+        for part in chain([first], parts):
             writer.write_table(part)
             advance(part.num_rows)
     return list(first.column_names)
 
 
-def _part(model: GaussianMixture, rows: int, rng: np.random.Generator) -> pa.Table:
-    drawn, _ = model.sample(rows, rng)
+def _part(model: GaussianMixture | FactorAnalysis, rows: int, rng: np.random.Generator) -> pa.Table:
+    drawn = model.sample(rows, rng)
+    if isinstance(drawn, tuple):
+        drawn = drawn[0]  # a mixture tells which components they are of as well
     if not isinstance(drawn, pa.Table):
         names = model._domain.names or [f"column_{j + 1}" for j in range(drawn.shape[1])]
         drawn = pa.table(dict(zip(names, drawn.T)))

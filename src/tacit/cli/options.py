@@ -9,18 +9,27 @@ from typing import Annotated, Any
 import typer
 
 __all__ = [
+    "Clusters",
+    "ClustersMethod",
     "Components",
     "ComponentsOrAuto",
     "Covariance",
     "CovarianceOption",
+    "Data",
     "Delta",
     "Epsilon",
+    "Factors",
+    "FactorsMethod",
     "Force",
     "Json",
     "Method",
     "MethodOption",
     "Missing",
+    "MissingOption",
+    "MissingOrModel",
+    "MissingOrModelOption",
     "ModelFile",
+    "MomentsMethod",
     "Neighbors",
     "NeighborsOption",
     "examples",
@@ -51,14 +60,47 @@ class Method(StrEnum):
     per_parameter = "per_parameter"
 
 
+class ClustersMethod(StrEnum):
+    """Algorithms for k-means."""
+
+    adaptive = "adaptive"
+    dplloyd = "dplloyd"
+    dplloyd_zcdp = "dplloyd_zcdp"
+    dpem = "dpem"
+
+
+class MomentsMethod(StrEnum):
+    """Ways to measure moments."""
+
+    adaptive = "adaptive"
+    iterated = "iterated"
+    staged = "staged"
+    published = "published"
+
+
+class FactorsMethod(StrEnum):
+    """Algorithms for factor analysis."""
+
+    adaptive = "adaptive"
+    paper = "paper"
+
+
 class Missing(StrEnum):
     """What to do about missing cells."""
+
+    error = "error"
+    ignore = "ignore"
+
+
+class MissingOrModel(StrEnum):
+    """What a mixture can do about missing cells."""
 
     error = "error"
     ignore = "ignore"
     model = "model"
 
 
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")]
 Components = Annotated[int, typer.Option("--components", "-k", help="How many components the mixture has.")]
 
 
@@ -80,6 +122,15 @@ ComponentsOrAuto = Annotated[
         parser=_number_or_auto,
         help="How many components the mixture has; auto spends a little of the budget on choosing from 1 to 10.",
     ),
+]
+Clusters = Annotated[int, typer.Option("--clusters", "-k", help="How many clusters to find.")]
+Factors = Annotated[int, typer.Option("--factors", "-k", help="How many factors there are.")]
+MissingOption = Annotated[
+    Missing, typer.Option("--missing", help="Refuse a table with missing cells, or leave such rows out.")
+]
+MissingOrModelOption = Annotated[
+    MissingOrModel,
+    typer.Option("--missing", help="Refuse a table with missing cells, leave such rows out, or model what is there."),
 ]
 Epsilon = Annotated[float, typer.Option(help="The privacy budget: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="The privacy budget's delta: well below 1 / number of rows.")]

@@ -2,131 +2,163 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tacit.cli import screen
 from tacit.cli.forecast import Expectation, forecast, simulated_rows
-from tacit.cli.options import (
-    Components,
-    Covariance,
-    CovarianceOption,
-    Delta,
-    Json,
-    Method,
-    MethodOption,
-    Neighbors,
-    NeighborsOption,
-    examples,
-)
+from tacit.cli.options import Covariance, Delta, Json, Neighbors, NeighborsOption, examples
 from tacit.cli.schema import read_schema
+from tacit.cli.simulation import Setting
+from tacit.cli.trials import FIGURES, TRIALS
 from tacit.privacy import Budget
 
-__all__ = ["plan"]
+__all__ = ["EXAMPLES", "plan"]
 
 EXAMPLES = examples(
     "tacit plan --schema schema.toml --rows 20000 --components 3",
     "tacit plan --columns 10 --rows 5000 --components 5 --epsilon 0.5 --epsilon 2",
+    "tacit plan --model kmeans --schema schema.toml --rows 20000 --clusters 5",
+    "tacit plan --model moments --columns 50 --rows 20000",
 )
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
+class Model(StrEnum):
+    """What can be fitted."""
+
+    mixture = "mixture"
+    kmeans = "kmeans"
+    factors = "factors"
+    moments = "moments"
+
+
 def plan(
     rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows the table has, roughly if that is secret.")],
-    components: Components,
+    model: Annotated[
+        Model,
+        typer.Option("--model", metavar="NAME", help="What to fit: mixture, kmeans, factors or moments."),
+    ] = Model.mixture,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            "--components",
+            "--clusters",
+            "--factors",
+            "-k",
+            help="How many components, clusters or factors; moments have none.",
+        ),
+    ] = None,
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
     columns: Annotated[int | None, typer.Option("--columns", "-d", help="Or only how many columns there are.")] = None,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="A budget to consider; repeatable. By default 0.1, 0.5, 1 and 2.")
     ] = None,
     delta: Delta = 1e-6,
-    covariance: CovarianceOption = Covariance.full,
+    covariance: Annotated[
+        Covariance | None,
+        typer.Option(metavar="SHAPE", help="Of a mixture: full (by default), tied, diag or spherical."),
+    ] = None,
     neighbors: NeighborsOption = Neighbors.replace_one,
-    method: MethodOption = Method.scale_free,
+    method: Annotated[
+        str | None, typer.Option(metavar="NAME", help="As for the fit; by default the most accurate.")
+    ] = None,
     tables: Annotated[int, typer.Option(help="How many tables to simulate for each epsilon.")] = 3,
     seed: Annotated[int, typer.Option(help="Of the simulation, which concerns no real rows.")] = 0,
     json: Json = False,
 ) -> None:
     """Look ahead, before anything is spent: how much noise, and what error to expect, at several epsilons.
 
-    Tables of this size are simulated inside the bounds, and fitted privately and without privacy. No data is read.
+    Tables of this size and of these columns are simulated, and fitted privately and without privacy. No data is read.
     """
     if (schema is None) == (columns is None):
         raise typer.BadParameter("Pass --schema FILE or --columns NUMBER, one of them.")
-    width = read_schema(schema).width if schema is not None else columns or 0
+    parts = TRIALS[model].parts
+    if (size is None) != (parts is None):
+        raise typer.BadParameter(
+            "Moments have no parts; leave out -k." if parts is None else f"Pass --{parts} NUMBER: how many there are."
+        )
+    if covariance is not None and model is not Model.mixture:
+        raise typer.BadParameter("--covariance is for mixtures; leave it out.")
+    known = None if schema is None else read_schema(schema)
+    wide = len(known.used) if known is not None else columns or 0
     epsilons = sorted(set(epsilon or _EPSILONS))
-    _check(rows, width, components, tables)
+    _check(rows, wide, size, tables, parts or "")
     for each in epsilons:
         Budget(each, delta)
-    simulated = simulated_rows(rows, width)
+    setting = Setting.of(known, wide)
+    simulated = simulated_rows(rows, setting.domain.columns)
+    options: dict[str, Any] = {"neighbors": neighbors.value}
+    if covariance is not None:
+        options["covariance_type"] = covariance.value
+    if method is not None:
+        options["method"] = method
     with screen.progress("Simulating", tables * (1 + len(epsilons))) as advance:
         expected = forecast(
+            model.value,
+            setting,
             simulated,
-            width,
-            components,
+            size,
             epsilons,
             delta=delta,
             tables=tables,
             seed=seed,
             advance=advance,
-            covariance_type=covariance.value,
-            method=method.value,
-            neighbors=neighbors.value,
+            **options,
         )
     if json:
-        shape = {"rows": rows, "simulated_rows": simulated, "columns": width, "components": components}
-        results = [asdict(each) | {"plan": each.plan.to_dict()} for each in expected]
+        shape: dict[str, Any] = {"model": model.value, "rows": rows, "simulated_rows": simulated, "columns": wide}
+        shape |= {"numbers": setting.domain.columns} | ({} if parts is None else {parts: size})
+        results = [{"epsilon": each.epsilon, **each.figures, "plan": each.plan.to_dict()} for each in expected]
         screen.print_json(shape | {"delta": delta, "neighbors": neighbors.value, "expected": results})
         return
-    screen.say(f"{rows:,} rows, {width} columns, {components} components; delta {delta:g}, {neighbors.value}.\n")
-    _print_errors(expected, components)
+    what = f"{rows:,} rows, {wide} columns" + ("" if parts is None else f", {size} {parts}")
+    screen.say(f"{what}; delta {delta:g}, {neighbors.value}.\n")
+    _print_errors(expected, size)
+    screen.say(f"\nAgainst a fit without privacy, {TRIALS[model].words}\n")
     _print_noise(expected)
     if simulated < rows:
         screen.note(f"Simulated with {simulated:,} rows, to save time; with {rows:,} the errors are smaller.")
 
 
-def _check(rows: int, columns: int, components: int, tables: int) -> None:
-    for name, value in (("--rows", rows), ("--columns", columns), ("--components", components), ("--tables", tables)):
-        if value < 1:
+def _check(rows: int, columns: int, size: int | None, tables: int, parts: str) -> None:
+    for name, value in (("--rows", rows), ("--columns", columns), (f"--{parts}", size), ("--tables", tables)):
+        if value is not None and value < 1:
             raise ValueError(f"{name} must be at least 1, and it is {value}.")
-    if rows < components:
-        raise ValueError(f"There are {rows} row(s) and {components} components; plan for fewer components.")
+    if size is not None and rows < size:
+        raise ValueError(f"There are {rows} row(s) and {size} {parts}; plan for fewer {parts}.")
 
 
-def _print_errors(expected: list[Expectation], components: int) -> None:
+def _print_errors(expected: list[Expectation], size: int | None) -> None:
+    names = list(expected[0].figures)
     rows = [
         (
             f"{each.epsilon:g}",
-            f"{each.gap:.3f}",
-            f"{each.worst_gap:.3f}",
-            f"{each.mean_error:.3f}",
-            f"{each.weight_error:.2%}",
-            f"{each.found:.1f} of {components}",
+            *(FIGURES[name][1].format(each.figures[name]) + f" of {size}" * (name == "found") for name in names),
         )
         for each in expected
     ]
-    head = ("epsilon", "log-lik. lost", "at worst", "means off by", "weights off by", "found")
+    head = ("epsilon", *(FIGURES[name][0] for name in names))
     screen.table(head, rows, title="Error to expect from privacy", words=0)
-    screen.say(
-        "\nAgainst a fit without privacy, on simulated tables of Gaussian components that can be told apart. "
-        "Log-likelihood: nats per new row. Means: standard deviations of a component. Weights: share of rows. "
-        "Found: components whose mean is within one standard deviation.\n"
-    )
 
 
 def _print_noise(expected: list[Expectation]) -> None:
+    steps: dict[tuple[str, int, int], dict[float, float]] = {}  # a method may depend on epsilon, and so may its steps
+    for each in expected:
+        for step in each.plan.steps:
+            steps.setdefault((step.name, step.count, step.size), {})[each.epsilon] = step.noise_multiplier
     rows = [
         (
-            step.name,
-            str(step.count),
-            f"{step.size:,}",
-            *(f"{each.plan.steps[index].noise_multiplier:.4g}" for each in expected),
+            name,
+            str(count),
+            f"{size:,}",
+            *(f"{noise[e]:.4g}" if (e := each.epsilon) in noise else "-" for each in expected),
         )
-        for index, step in enumerate(expected[0].plan.steps)
+        for (name, count, size), noise in steps.items()
     ]
     head = ("release", "times", "numbers", *(f"at {each.epsilon:g}" for each in expected))
     screen.table(head, rows, title="Noise, relative to what one person can change")

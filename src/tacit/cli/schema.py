@@ -58,7 +58,7 @@ def init(
 @app.command(epilog=examples("tacit schema check schema.toml", "tacit schema check schema.toml patients.csv"))
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A .toml file.")],
-    data: Annotated[Path | None, typer.Argument(metavar="[DATA]", help="A table that it should describe.")] = None,
+    data: Annotated[Path | None, typer.Argument(metavar="DATA", help="A table that it should describe.")] = None,
     json: Json = False,
 ) -> None:
     """Check a schema, all of its columns at once, and that a table can be read with it. Nothing is spent.
@@ -78,7 +78,9 @@ def check(
     if data is not None:
         screen.say(f"{data} can be read with it." + " Some cells are missing." * bool(missing))
     if missing:
-        screen.note("Fill them in, or fit with --missing ignore, which leaves such rows out.")
+        screen.note(
+            "Fill them in, or fit with --missing ignore, which leaves such rows out, or a mixture with --missing model."
+        )
 
 
 def read_schema(path: Path) -> Schema:

@@ -7,7 +7,7 @@ one line each, for programs to read; ``--json`` is better still.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from rich.text import Text
 
 from tacit.privacy import Certificate
 
-__all__ = ["certificate", "note", "print_json", "progress", "say", "table", "where"]
+__all__ = ["certificate", "not_shown", "note", "numbered_table", "print_json", "progress", "say", "table", "where"]
 
 _PLAIN_WIDTH = 110  # of tables that go to a file
+MOST_LINES = 80  # of a table with a line for each column
 
 
 def print_json(values: Any) -> None:
@@ -60,6 +61,41 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = ""
     console.print(_table(head, rows, words))
 
 
+def numbered_table(
+    what: str, rows: Mapping[str, Sequence[str]], others: str, *, last: tuple[str, Sequence[str]] | None = None
+) -> None:
+    """Print rows of cells for components, clusters or factors 1, 2, ..., for as many of them as there is room for.
+
+    Parameters
+    ----------
+    what : str
+        What is numbered.
+    rows : dict of sequences of str
+        By the names of rows; all as long as there are numbers.
+    others : str
+        What those are that there is no room for.
+    last : name and cells, optional
+        One more column, which is always shown.
+    """
+    count = len(next(iter(rows.values())))
+    wide = 2 + max(len(cell) for cells in rows.values() for cell in cells)
+    kept = 0 if last is None else 2 + max(map(len, (last[0], *last[1])))
+    shown = min(max(1, (_output().width - 4 - max(map(len, (what, *rows))) - kept) // wide), count)
+    head = [what, *(str(k + 1) for k in range(shown)), *([] if last is None else [last[0]])]
+    after = [()] * len(rows) if last is None else [(cell,) for cell in last[1]]
+    lines = [[name, *cells[:shown], *more] for (name, cells), more in zip(rows.items(), after)]
+    table(head, lines[:MOST_LINES])
+    if shown < count:
+        say(f"  Not shown, for want of room: {count - shown} {others}.")
+    not_shown(len(lines))
+
+
+def not_shown(lines: int) -> None:
+    """Say that a table has more lines than are shown, if it has."""
+    if lines > MOST_LINES:
+        say(f"  Not shown: {lines - MOST_LINES} more lines; --json and the model file have them.")
+
+
 def certificate(shown: Certificate) -> None:
     """Print a certificate in plain words."""
     console = _output()
@@ -86,11 +122,6 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.advance(task, steps)
-
-
-def width() -> int:
-    """Return how many characters a line of results may have."""
-    return _output().width
 
 
 def _output() -> Console:

@@ -64,7 +64,7 @@ class PrivateEstimator(BaseEstimator):
         if has_missing(rows) and self.missing == "error":
             raise ValueError(
                 "Input X contains NaN, infinity or missing cells. Fill them in, drop those rows, or pass "
-                'missing="ignore" to leave them out.'
+                'missing="ignore" (--missing ignore) to leave them out; a mixture can also model what is there.'
             )
         if self.neighbors != "replace_one":
             return None  # the number of rows is secret, and not even asked for

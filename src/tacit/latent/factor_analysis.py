@@ -11,13 +11,15 @@ import pyarrow as pa
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices
+from tacit.fitting import PrivateEstimator, check_choices, checked_budget
 from tacit.latent.factors import Factors, likeliest_factors
 from tacit.latent.moments import Moments
+from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 
 _METHODS = {"adaptive": "adaptive", "paper": "published"}  # and what moments call it
+_PARTS = ("mean", "loadings", "unique")
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "n_iter", "missing", "ledger", "random_state", "verbose")
 
 
@@ -221,6 +223,29 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         self.components_ = factors.loadings.T * scale
         self.noise_variance_ = factors.unique * scale**2
         self.mean_ = self._domain.restore(factors.mean)
+
+    _about = (
+        "z is normal with the mean in factors and the covariance W W' + diag(unique), where W is loadings, a row for "
+        "each column of z."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        return {"factors": {part: getattr(self._factors, part).tolist() for part in _PARTS}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        check_choices(self, method=tuple(_METHODS))
+        checked_budget(self)
+        columns = self._domain.columns
+        self._check_components(columns)
+        factors = Factors(*(np.array(values["factors"][part], float) for part in _PARTS))
+        check_shapes(
+            mean=(factors.mean, (columns,)),
+            loadings=(factors.loadings, (columns, self.n_components)),
+            unique=(factors.unique, (columns,)),
+        )
+        if (factors.unique <= 0).any():
+            raise ValueError("unique variances must be positive")
+        self._publish(factors)
 
     @property
     def _n_features_out(self) -> int:

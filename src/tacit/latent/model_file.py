@@ -6,7 +6,7 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",       or "KMeans"
+      "estimator": "GaussianMixture",       or "KMeans", "Moments", "FactorAnalysis"
       "about": "...",                       the next two lines, for whoever opens the file
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
@@ -20,7 +20,9 @@ The format, ``tacit.model/1``
 What the fit found is, for
 
 - GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), and "rows", the public or a noisy number of rows;
-- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z.
+- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
+- Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
+- FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
@@ -40,8 +42,10 @@ import numpy as np
 
 from tacit.files import written_whole
 from tacit.fitting import PrivateEstimator
+from tacit.latent.factor_analysis import FactorAnalysis
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.k_means import KMeans
+from tacit.latent.moments import Moments
 from tacit.latent.prior import MixturePrior
 from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Certificate
@@ -50,7 +54,7 @@ from tacit.tables import Domain, Schema
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans)}
+_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans, Moments, FactorAnalysis)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
@@ -83,7 +87,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     name = next((name for name, kind in _ESTIMATORS.items() if isinstance(model, kind)), None)
     if name is None:
         raise TypeError(
-            f"A model file holds a tacit.{' or a tacit.'.join(_ESTIMATORS)}, and this is a {type(model).__name__}."
+            f"A model file holds one of tacit.{', tacit.'.join(_ESTIMATORS)}, and this is a {type(model).__name__}."
         )
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
@@ -101,9 +105,9 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
-    text = json.dumps(values, indent=1, allow_nan=False, ensure_ascii=False)
+    text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
     with written_whole(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
 
 
@@ -122,17 +126,26 @@ def load_model(path: str | PathLike[str]) -> Any:
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
 
 
+def _shown(key: str, value: Any) -> str:
+    """Return a value as JSON: what people read on many lines, and numbers, which may be millions, on one."""
+    return _json(value, indent=1).replace("\n", "\n ") if key in ("parameters", "certificate") else _json(value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
+
+
 def _parameters(model: PrivateEstimator) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
-    bounds, init = values["bounds"], values["init"]
+    bounds = values["bounds"]
     if isinstance(bounds, Schema):
         values["bounds"] = bounds.to_dict()
     elif isinstance(bounds, str | int | float | np.number):
         values["bounds"] = bounds if isinstance(bounds, str) else float(bounds)
     else:
         values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
-    if not isinstance(init, str):
-        values["init"] = np.asarray(init, dtype=np.float64)
+    if not isinstance(values.get("init", ""), str):
+        values["init"] = np.asarray(values["init"], dtype=np.float64)
     if isinstance(values.get("prior"), MixturePrior):
         values["prior"] = asdict(values["prior"])
     return {name: _plain(value) for name, value in values.items()}
@@ -176,7 +189,7 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     parameters["bounds"] = tuple(bounds) if isinstance(bounds, list) else schema or bounds
     if parameters.get("prior") is not None:
         parameters["prior"] = MixturePrior(**parameters["prior"])
-    if isinstance(parameters["init"], list):
+    if isinstance(parameters.get("init"), list):
         parameters["init"] = np.array(parameters["init"])
     model = _ESTIMATORS[values["estimator"]](**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))

@@ -14,6 +14,7 @@ from tacit.latent.engine import run
 from tacit.latent.published_moments import PublishedMoments, published_multiplier
 from tacit.latent.scale_free import ScaleFree
 from tacit.latent.staged_moments import StagedMoments
+from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Account, Budget, Gaussian, Plan, Relation, Step
 from tacit.release import planned, uncalibrated
 from tacit.statistics.components import Array
@@ -193,6 +194,26 @@ class Moments(PrivateEstimator):
         self.count_ = float(state.rows)
         self.mean_ = self._domain.restore(mean)
         self.covariance_ = covariance
+
+    _about = "moments has the mean and the covariance of rows, in their own units."
+
+    def _stored(self) -> dict[str, Any]:
+        values = {"mean": self.mean_.tolist(), "covariance": self.covariance_.tolist()}
+        return {"moments": {"method": self.method_, "count": self.count_, **values}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        stored, columns = values["moments"], self._domain.columns
+        count, mean, covariance = (np.array(stored[part], float) for part in ("count", "mean", "covariance"))
+        check_shapes(count=(count, ()), mean=(mean, (columns,)), covariance=(covariance, (columns, columns)))
+        if stored["method"] not in METHODS[1:] or self.method not in ("adaptive", stored["method"]):
+            raise ValueError(f"the moments cannot be of method {stored['method']!r}")
+        spread = np.sqrt(np.abs(np.diag(covariance)))
+        if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(spread, spread)).any():
+            raise ValueError("the covariance must be symmetric")
+        np.linalg.cholesky(covariance)  # refuses what no rows could have
+        self.count_, self.mean_, self.covariance_ = float(count), mean, covariance
+        self.method_ = self._method = stored["method"]
 
 
 def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> bool:

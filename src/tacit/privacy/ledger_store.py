@@ -280,7 +280,9 @@ def _check_version(found: list[tuple[Any, ...]], place: str) -> None:
 
 
 def _missing(place: str) -> LedgerError:
-    return LedgerError(f"There is no ledger at {place}. Make one with Ledger(...).create('data set', Budget(...)).")
+    return LedgerError(
+        f"There is no ledger at {place}. Make one: tacit budget create, or Ledger(...).create('data set', Budget(...))."
+    )
 
 
 def _unreadable_url() -> LedgerError:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from tacit.privacy import Certificate
+from tacit.report.feature_views import ClusterView, FactorView, FeatureView, MomentsView
 from tacit.report.numerals import listed, percent, plural, rounded, scientific
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.report.words import WEAK_EPSILON
@@ -24,6 +25,9 @@ _LITTLE_USED = 0.2  # of a public range
 _MUCH_OUTSIDE = 0.1  # of the model's rows
 _ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
 _MOST_NAMED = 6
+_DECIDES = 0.95  # of the squared distances between centres
+_NOTHING_OWN = 0.006  # of a column's variance: the least that a fit leaves it is 0.005
+_FAINT = 0.01  # of the variance of all columns
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,80 @@ def cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:
     >>> [caution.title for caution in cautions(MixtureView.of(model), model.privacy_)]
     ['Seeded noise protects nobody', 'Public ranges are little used']
     """
-    found = [*_budget(certificate), *_components(view, certificate), *_bounds(view)]
+    return _by_gravity([*_budget(certificate), *_components(view, certificate), *_bounds(view)])
+
+
+def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about centres, the gravest first."""
+    found = _budget(certificate)
+    repeated = [group for group in view.copies() if len(group) > 1]
+    if repeated:
+        named = "; ".join(_numbers(group) for group in repeated)
+        text = (
+            f"Centres {named} are the same: the noise was too large to tell so many apart. Fewer clusters say as much."
+        )
+        found.append(Caution("warning", "Some centres are copies", text))
+    needed = _rows_needed(certificate, len(view.features))
+    if certificate.rows and certificate.rows < needed * view.count:
+        text = (
+            f"So much noise and so many columns want some {needed:,.0f} rows for each cluster, and an average one has "
+            f"{certificate.rows / view.count:,.0f}. Take centres as rough, or find fewer clusters."
+        )
+        found.append(Caution("warning", "Clusters rest on few rows beside the noise", text))
+    column, share = view.deciding_column()
+    if len(view.columns) > 1 and share > _DECIDES:
+        text = (
+            f"{percent(share)} of the distances between centres are in the column {column}. Distances are in the units "
+            "of the columns, so a wide range weighs more; a schema, or columns in other units, lets others count."
+        )
+        found.append(Caution("note", "One column decides the clusters", text))
+    return _by_gravity(found)
+
+
+def moment_cautions(view: MomentsView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about moments, the gravest first."""
+    return _by_gravity([*_budget(certificate), *_few_rows(view, certificate)])
+
+
+def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about factors, the gravest first."""
+    found = [*_budget(certificate), *_few_rows(view, certificate)]
+    alone = [feature.label for feature, unique in zip(view.features, view.unique) if unique < _NOTHING_OWN]
+    if alone:
+        text = (
+            f"{_some(alone)} {'has' if len(alone) == 1 else 'have'} no variance left that is not a factor's: a factor "
+            "stands for such a column alone rather than for what columns share. Levels of one category do that, as one "
+            "follows from the others. Fewer factors, or such columns left out, may say more."
+        )
+        found.append(Caution("warning", "A factor is all but a column", text))
+    faint = [k for k, share in enumerate(view.explained) if share < _FAINT]
+    if faint:
+        text = (
+            f"Factor {_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the variance. "
+            "That much did not stand out of the noise; fewer factors say as much."
+        )
+        found.append(Caution("note", "Some factors explain next to nothing", text))
+    return _by_gravity(found)
+
+
+def _by_gravity(found: list[Caution]) -> list[Caution]:
     return sorted(found, key=lambda caution: ("danger", "warning", "note").index(caution.level))
+
+
+def _rows_needed(certificate: Certificate, columns: int) -> float:
+    """Return how many rows it takes for that many columns to stand out of the noise, roughly."""
+    return _ROWS_PER_NOISE * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
+
+
+def _few_rows(view: FeatureView, certificate: Certificate) -> list[Caution]:
+    needed = _rows_needed(certificate, len(view.features))
+    if certificate.rows is None or certificate.rows >= needed:
+        return []
+    text = (
+        f"So much noise and so many columns want some {needed:,.0f} rows at least, and there are {certificate.rows:,}. "
+        "Take what columns have in common as rough."
+    )
+    return [Caution("warning", "Rows are few beside the noise", text)]
 
 
 def _budget(certificate: Certificate) -> list[Caution]:
@@ -99,7 +175,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
         text = f"Components {named} overlap so much that most of their rows could belong to either. Take them as one."
         found.append(Caution("warning", "Components can hardly be told apart", text))
     if certificate.rows and certificate.releases:
-        needed = _ROWS_PER_NOISE * min(record.noise_scale for record in certificate.releases) * len(view.columns)
+        needed = _rows_needed(certificate, len(view.columns))
         faint = [k for k in firsts if view.weights[k] * certificate.rows < needed]
         if faint:
             text = (
@@ -147,6 +223,9 @@ def _numbers(components: list[int]) -> str:
 
 
 def _columns(found: list[tuple[NumberColumn, float]]) -> str:
-    names = [f"{column.name} ({percent(share)})" for column, share in found[:_MOST_NAMED]]
-    more = len(found) - _MOST_NAMED
-    return listed([*names, f"{more} more"] if more > 0 else names)
+    return _some([f"{column.name} ({percent(share)})" for column, share in found])
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return listed([*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names)

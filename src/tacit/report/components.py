@@ -75,13 +75,16 @@ def _numbers_table(view: MixtureView) -> Html:
     rows = []
     for column in view.numbers:
         overall = view.overall(column.place)
-        cells = [*zip(view.means[:, column.place], view.deviations(column.place)), overall]
+        means, deviations = view.means[:, column.place], view.deviations(column.place)
         rows.append(
             element(
                 "tr",
                 _heading(column.name, column.description, f"{rounded(column.low)} to {rounded(column.high)}"),
-                element("td", range_strip(view, column)),
-                *(_spread(mean, deviation, overall[1]) for mean, deviation in cells),
+                element(
+                    "td",
+                    range_strip(column.low, column.high, means, deviations),
+                ),
+                *(_spread(mean, deviation, overall[1]) for mean, deviation in [*zip(means, deviations), overall]),
             )
         )
     caption = "Mean, and ± one standard deviation within the component. Strips show two of them, inside the bounds."

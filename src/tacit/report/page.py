@@ -10,18 +10,16 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tacit.latent import GaussianMixture
+from tacit.fitting import PrivateEstimator
 from tacit.privacy import Certificate
-from tacit.report import components, sections
+from tacit.report import sections
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import listed, plural
-from tacit.report.view import MixtureView
-
-_PICTURES = 3
+from tacit.report.subject import Subject, check_subject, subject_of
 
 
 def write_report(
-    model: GaussianMixture,
+    model: PrivateEstimator,
     path: str | PathLike[str],
     *,
     title: str | None = None,
@@ -32,15 +30,15 @@ def write_report(
 
     Parameters
     ----------
-    model : GaussianMixture
+    model : GaussianMixture, KMeans, Moments or FactorAnalysis
         Fitted.
     path : str or Path
         Of the file, which is replaced if there is one.
     title : str, optional
         What the page is called.
     pairs : sequence of pairs of columns, optional
-        What to draw ellipses over: names, or positions among the columns. By default the three pairs of columns that
-        tell the components apart best, found from the private parameters.
+        What to draw components or centres over: names, or positions among the columns. By default the three pairs of
+        columns that tell them apart best, found from the private parameters.
     certificate : Certificate, optional
         Shown in place of the model's own, ``model.privacy_``: for instance one that covers several results.
 
@@ -66,7 +64,7 @@ def write_report(
 
 
 def report_html(
-    model: GaussianMixture,
+    model: PrivateEstimator,
     *,
     title: str | None = None,
     pairs: Sequence[Sequence[str | int]] | None = None,
@@ -83,16 +81,16 @@ def report_html(
     >>> "<h1>Heights &amp; weights</h1>" in page
     True
     """
-    view = MixtureView.of(model)
+    check_subject(model)
     certificate = _check_certificate(model.privacy_ if certificate is None else certificate)
-    chosen = view.best_pairs(_PICTURES) if pairs is None else [view.find_pair(pair) for pair in pairs]
-    title = f"Gaussian mixture of {plural(view.count, 'component')}" if title is None else str(title)
+    subject = subject_of(model, certificate, pairs)
+    title = subject.title if title is None else str(title)
     made = datetime.now(UTC)
     chapters = [
-        ("cautions", "Before you rely on it", sections.warned(view, certificate)),
+        ("cautions", "Before you rely on it", sections.warned(subject.cautions)),
         ("promise", "What is promised", sections.promised(certificate)),
-        ("releases", "What was released", sections.released(view, certificate)),
-        ("components", "What was found", components.found(view, certificate, chosen)),
+        ("releases", "What was released", sections.released(subject, certificate)),
+        ("found", "What was found", subject.found),
         ("curve", "The whole guarantee", sections.whole_curve(certificate)),
     ]
     body = together(
@@ -101,7 +99,7 @@ def report_html(
             "header",
             sections.masthead(made),
             element("h1", title),
-            element("p", _about(view, certificate), class_="lead"),
+            element("p", _about(subject, certificate), class_="lead"),
             sections.verdict_card(certificate),
             sections.facts(certificate),
             element("nav", *(element("a", name, href=f"#{key}") for key, name, _ in chapters), aria_label="Contents"),
@@ -119,12 +117,12 @@ def report_html(
     )
 
 
-def _about(view: MixtureView, certificate: Certificate) -> str:
-    parts = [f"A {'seeded' if certificate.seeded else 'private'} model of {plural(len(view.columns), 'column')}"]
+def _about(subject: Subject, certificate: Certificate) -> str:
+    parts = [f"A {'seeded' if certificate.seeded else 'private'} model of {plural(subject.columns, 'column')}"]
     if certificate.rows is not None:
         parts.append(f" and {plural(certificate.rows, 'row')}")
-    if view.ignored:
-        parts.append(f"; left out: {listed(list(view.ignored))}")
+    if subject.ignored:
+        parts.append(f"; left out: {listed(list(subject.ignored))}")
     return "".join([*parts, "."])
 
 

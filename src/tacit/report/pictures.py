@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from tacit.privacy import Certificate
 from tacit.report.axes import Scale, Ticks, frame, ticks
+from tacit.report.feature_views import ClusterView
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import listed, rounded, scientific
 from tacit.report.view import MixtureView, NumberColumn
+from tacit.tables.features import Feature
 
 Array = NDArray[np.float64]
 
@@ -71,6 +73,28 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
     )
 
 
+def centres_picture(view: ClusterView, i: int, j: int, key: str) -> Html:
+    """Return where centres lie over two features that are numbers; `key` is unlike that of any other picture."""
+    first, second = view.features[i], view.features[j]
+    x = Scale(*_room(view.centres[:, i], first), 58.0, 350.0)
+    y = Scale(*_room(view.centres[:, j], second), 258.0, 10.0)
+    groups = view.copies()
+    spots = np.array([[x(view.centres[group[0], i]), y(view.centres[group[0], j])] for group in groups])
+    words = "; ".join(
+        f"cluster {_names(group)} at {rounded(view.centres[group[0], i])} and {rounded(view.centres[group[0], j])}"
+        for group in groups
+    )
+    return _picture(
+        key,
+        (360, 304),
+        f"{second.label} against {first.label}",
+        f"Centres of clusters, {first.label} across and {second.label} up: {words}.",
+        _outside(x, y, first, second),
+        frame(x, y, ticks(x.low, x.high), ticks(y.low, y.high), first.label, second.label),
+        _labels(spots, groups, x, y),
+    )
+
+
 def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
     """Return the density of a single column: each component's share of it, and their sum."""
     x = Scale(*_window(view, column), 30.0, 470.0)
@@ -100,22 +124,23 @@ def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
     )
 
 
-def range_strip(view: MixtureView, column: NumberColumn) -> Html:
-    """Return where in the public range each component lies: a small picture for a cell of a table."""
-    gap = 6 if view.count <= 4 else 4
-    x, height = Scale(column.low, column.high, 2.0, 138.0), gap * view.count + 4
+def range_strip(low: float, high: float, means: Array, deviations: Array | None = None) -> Html:
+    """Return where in a public range means lie, with two standard deviations around them: for a cell of a table."""
+    gap = 6 if len(means) <= 4 else 4
+    x, height = Scale(low, high, 2.0, 138.0), gap * len(means) + 4
+    inside = np.clip(
+        [means, *([] if deviations is None else [means - 2 * deviations, means + 2 * deviations])], low, high
+    )
     marks = []
-    for k, (mean, deviation) in enumerate(zip(view.means[:, column.place], view.deviations(column.place))):
-        ends = [x(min(max(mean + side * deviation, column.low), column.high)) for side in (-2, 2)]
+    for k, (mean, *reach) in enumerate(inside.T.tolist()):
         y = gap * k + 5.0
-        marks += [
-            element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_=f"whisker {colour(k)}"),
-            element("circle", cx=x(min(max(mean, column.low), column.high)), cy=y, r=2.4, class_=f"dot {colour(k)}"),
-        ]
+        if reach:
+            marks.append(element("line", x1=x(reach[0]), x2=x(reach[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
+        marks.append(element("circle", cx=x(mean), cy=y, r=2.4, class_=f"dot {colour(k)}"))
     track = element("path", d=f"M2 0V{height}M138 0V{height}", class_="axis")
-    reach = f"Where the components lie between {rounded(column.low)} and {rounded(column.high)}"
+    words = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {rounded(low)} and {rounded(high)}"
     return element(
-        "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{reach}."
+        "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{words}."
     )
 
 
@@ -168,6 +193,13 @@ def _window(view: MixtureView, column: NumberColumn) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+def _room(centres: Array, feature: Feature) -> tuple[float, float]:
+    """Return the part of an axis that shows all centres, with some room around them."""
+    low, high = float(centres.min()), float(centres.max())
+    margin = 0.15 * (high - low) or 0.05 * (feature.high - feature.low)
+    return low - margin, high + margin
+
+
 def _ellipse(centre: tuple[float, float], covariance: Array, size: int, component: int, share: float) -> Html:
     variances, directions = np.linalg.eigh(covariance)
     radii = size * np.sqrt(np.maximum(variances, 0.0))
@@ -182,7 +214,7 @@ def _ellipse(centre: tuple[float, float], covariance: Array, size: int, componen
     )
 
 
-def _outside(x: Scale, y: Scale, first: NumberColumn, second: NumberColumn) -> Html:
+def _outside(x: Scale, y: Scale, first: NumberColumn | Feature, second: NumberColumn | Feature) -> Html:
     """Return what lies outside the public range, shaded."""
     left, right = (min(max(x(v), x.start), x.end) for v in (first.low, first.high))
     bottom, top = (min(max(y(v), y.end), y.start) for v in (second.low, second.high))

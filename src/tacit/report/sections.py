@@ -6,12 +6,12 @@ from datetime import datetime
 
 from tacit.privacy import Certificate, ReleaseRecord
 from tacit.report import words
-from tacit.report.cautions import cautions
+from tacit.report.cautions import Caution
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, one_in, rounded, scientific
 from tacit.report.pictures import curve_picture
+from tacit.report.subject import Subject
 from tacit.report.tables import region, table
-from tacit.report.view import MixtureView
 
 _ICONS = {
     "good": ("M12 2.8 4.5 5.7v5.6c0 4.6 3.1 8.3 7.5 9.9 4.4-1.6 7.5-5.3 7.5-9.9V5.7z", "m8.6 12 2.4 2.4 4.6-4.8"),
@@ -22,9 +22,8 @@ _ICONS = {
 
 _RELEASES = (
     "One person can change all numbers of a release together by at most so much: its sensitivity. The noise on each "
-    "number is a standard deviation (Gaussian) or a scale (Laplace). Signal : noise compares with it the rows of the "
-    "smallest component, as if each had the largest effect one person can have; the truth is somewhat less. The "
-    "larger, the more exact."
+    "number is a standard deviation (Gaussian) or a scale (Laplace). Signal : noise compares with it {whose}, as if "
+    "each had the largest effect one person can have; the truth is somewhat less. The larger, the more exact."
 )
 
 
@@ -99,9 +98,8 @@ def facts(certificate: Certificate) -> Html:
     return element("dl", *shown, class_="card facts")
 
 
-def warned(view: MixtureView, certificate: Certificate) -> Html:
+def warned(found: list[Caution]) -> Html:
     """Return what a reader should be warned of."""
-    found = cautions(view, certificate)
     if not found:
         return element("p", "Nothing stands out: the budget, the noise and the bounds fit together.")
     items = (
@@ -144,7 +142,7 @@ def promised(certificate: Certificate) -> Html:
     )
 
 
-def released(view: MixtureView, certificate: Certificate) -> Html:
+def released(subject: Subject, certificate: Certificate) -> Html:
     """Return every release with its noise."""
     head = [
         "Step",
@@ -156,19 +154,19 @@ def released(view: MixtureView, certificate: Certificate) -> Html:
         "Noise : person",
         "Signal : noise",
     ]
-    body = [_release(view, certificate, record) for record in certificate.releases]
+    body = [_release(subject, certificate, record) for record in certificate.releases]
     return together(
         element("p", words.releases_made(certificate)),
         region(table(head, body, words_in=(1,), class_="stack"), "Releases and their noise"),
-        element("p", _RELEASES, class_="small soft"),
+        element("p", _RELEASES.format(whose=subject.whose), class_="small soft"),
         *(element("p", note, class_="small soft") for note in certificate.notes),
     )
 
 
-def _release(view: MixtureView, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
-    meaning = words.step_meaning(record.name)
+def _release(subject: Subject, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
+    meaning = words.step_meaning(record.name, subject.each)
     people = record.noise_scale / record.sensitivity
-    signal = None if certificate.rows is None else certificate.rows * float(view.weights.min()) / people
+    signal = None if certificate.rows is None else certificate.rows * subject.share / people
     return [
         together(record.name, element("small", meaning) if meaning else None),
         record.mechanism,

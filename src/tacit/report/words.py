@@ -24,11 +24,19 @@ VOID = "The noise was seeded, so none of this holds. It is what the same fit wou
 
 _STEPS = {
     "magnitudes": "how large the cells of each column are, to find bounds",
-    "growing moments": "size, centre and spread of each component, while components are being found",
-    "refining moments": "size, centre and spread of each component, once all are there",
-    "tails": "how far each column scatters in each component, far-off rows included",
+    "growing moments": "size, centre and spread of {each}, for a start",
+    "refining moments": "size, centre and spread of {each}, measured again from there",
+    "summary moments": "size, centre and spread of many small clusters, which the clusters are made of",
+    "tails": "how far each column scatters in {each}, far-off rows included",
     "outliers": "how many rows no component explains",
-    "moments": "size, centre and spread of each component",
+    "model choice": "how much more likely rows are with more components, to choose how many",
+    "moments": "size, centre and spread of {each}",
+    "cluster sums": "size of each cluster, and the sum of its rows",
+    "cluster counts": "size of each cluster",
+    "cluster means": "the sum of each cluster's rows",
+    "columns": "centre and spread of each column by itself",
+    "second moments": "how columns vary together, in their own units",
+    "second moment": "how columns vary together, about the centre of the bounds",
     "weights": "size of each component",
     "means": "centre of one component",
     "covariances": "spread of one component",
@@ -165,9 +173,16 @@ def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
     ]
 
 
-def step_meaning(name: str) -> str | None:
-    """Return what a step of a mixture's plan releases, if it is one."""
-    return _STEPS.get(name)
+def step_meaning(name: str, each: str) -> str | None:
+    """Return what a step of a model's plan releases, if it is one; `each` is what is measured, "each component".
+
+    Examples
+    --------
+    >>> step_meaning("moments", "each component"), step_meaning("else", "all rows")
+    ('size, centre and spread of each component', None)
+    """
+    meaning = _STEPS.get(name)
+    return None if meaning is None else meaning.format(each=each)
 
 
 def curve_caption(certificate: Certificate) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.app import app
-from tacit.cli.fit import _saved
+from tacit.cli.spending import _saved
 from tacit.latent.model_file import load_model
 from tacit.tables import Schema
 
@@ -25,7 +25,8 @@ def test_version(run):
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "demo", "plan", "sample", "compare", "report", "certificate", "fit", "fit mixture"),
+        *("", "demo", "plan", "sample", "compare", "predict", "report", "certificate", "fit"),
+        *("fit mixture", "fit kmeans", "fit moments", "fit factors"),
         *("schema", "schema init", "schema check"),
         *("budget", "budget create", "budget show", "budget list", "budget history", "budget verify"),
     ],
@@ -33,7 +34,15 @@ def test_version(run):
 def test_every_command_has_help(run, command):
     text = run(*command.split(), "--help").stdout
     assert "Usage: " in text
-    if command in ("", "fit mixture", "plan", "sample", "compare", "budget create", "schema init"):
+    if command.startswith("fit ") or command in (
+        "",
+        "plan",
+        "predict",
+        "sample",
+        "compare",
+        "budget create",
+        "schema init",
+    ):
         assert "Examples" in text
 
 
@@ -126,9 +135,48 @@ def test_plan_in_json(run_json):
     assert values["columns"] == 2
 
 
-def test_plan_takes_the_width_of_a_schema(run_json):
-    arguments = ("--schema", "schema.toml", "-n", 300, "-k", 1, "--tables", 1, "--epsilon", 1)
-    assert run_json("plan", *arguments)["columns"] == 6
+@pytest.mark.parametrize(
+    ("model", "parts", "figures"),
+    [
+        ("mixture", "components", ["gap", "worst_gap", "mean_error", "level_error", "weight_error", "found"]),
+        ("kmeans", "clusters", ["excess", "worst_excess", "centre_error", "found"]),
+        ("factors", "factors", ["gap", "worst_gap", "factors_kept"]),
+        ("moments", None, ["mean_error", "deviation_error", "correlation_error"]),
+    ],
+)
+def test_plan_simulates_tables_of_the_schemas_kinds(run, run_json, model, parts, figures):
+    size = () if parts is None else (f"--{parts}", 2)
+    arguments = ("plan", "--model", model, "--schema", "schema.toml", "-n", 400, *size, "--tables", 1, "--epsilon", 1)
+    values = run_json(*arguments)
+    assert (values["columns"], values["numbers"]) == (4, 6)
+    (expected,) = values["expected"]
+    assert [name for name in expected if name not in ("epsilon", "plan")] == figures
+    assert parts is None or values[parts] == 2
+    assert all(np.isfinite(expected[name]) for name in figures)
+    assert "Error to expect from privacy" in run(*arguments).stdout
+
+
+def test_plan_shows_steps_that_depend_on_epsilon(run):
+    text = run(
+        "plan", "--model", "moments", "-d", 40, "-n", 9000, "--tables", 1, "--epsilon", 0.05, "--epsilon", 3
+    ).stdout
+    lines = [line.split() for line in text.splitlines() if "moments" in line]
+    assert [line[0] for line in lines] == ["second", "growing", "refining"]
+    assert (lines[0][-1], lines[1][-2]) == ("-", "-")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--model", "moments", "-d", 3, "-n", 99, "-k", 2), "Moments have no parts"),
+        (("--model", "kmeans", "-d", 3, "-n", 99), "Pass --clusters NUMBER"),
+        (("-d", 3, "-n", 99), "Pass --components NUMBER"),
+        (("--model", "factors", "-d", 3, "-n", 99, "-k", 1, "--covariance", "diag"), "--covariance is for mixtures"),
+        (("--model", "forest", "-d", 3, "-n", 99, "-k", 1), "forest"),
+    ],
+)
+def test_plans_that_make_no_sense(run, arguments, words):
+    assert words in " ".join(run("plan", *arguments, code=2).stderr.replace("│", " ").split())
 
 
 def test_plan_warns_of_a_large_delta_once(run):

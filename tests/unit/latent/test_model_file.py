@@ -85,6 +85,56 @@ def test_clusters_come_back_exactly(path, options):
         load_model(path)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "staged", "bounds": 50},
+        {"method": "published", "n_iter": 1},
+        {"bounds": "private", "neighbors": "add_remove"},
+        {"missing": "ignore", "random_state": None},
+    ],
+    ids=str,
+)
+def test_moments_and_their_factors_come_back_exactly(path, options):
+    moments = tacit.Moments(**{"bounds": (LOW, HIGH), "epsilon": 3.0, "random_state": 0} | options).fit(X)
+    again = load_model(save_model(moments, path))
+    for name in ("mean_", "covariance_", "second_moment_", "count_", "n_iter_", "method_", "n_features_in_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(moments, name))
+    assert again.privacy_ == moments.privacy_
+    stored = path.read_bytes()
+    assert save_model(again, path).read_bytes() == stored
+    factors, from_file = (tacit.FactorAnalysis.from_moments(each, 2) for each in (moments, again))
+    for model in (from_file, load_model(save_model(factors, path))):
+        for name in ("components_", "noise_variance_", "mean_", "n_iter_", "n_components", "n_features_in_"):
+            np.testing.assert_array_equal(getattr(model, name), getattr(factors, name))
+        np.testing.assert_array_equal(model.transform(X), factors.transform(X))
+        np.testing.assert_array_equal(model.score_samples(X), factors.score_samples(X))
+        np.testing.assert_array_equal(model.sample(9, 1), factors.sample(9, 1))
+        assert model.privacy_ == factors.privacy_
+
+
+def test_moments_and_factors_of_tables_come_back(path):
+    table, schema = load_randhie()
+    moments = tacit.Moments(bounds=schema, random_state=0).fit(table.slice(0, 3000))
+    factors = tacit.FactorAnalysis.from_moments(load_model(save_model(moments, path)), 2)
+    again = load_model(save_model(factors, path))
+    assert again.bounds == schema
+    assert again.sample(20, 1).equals(factors.sample(20, 1))
+    np.testing.assert_array_equal(again.transform(table), factors.transform(table))
+
+
+def test_the_files_of_moments_and_factors_say_what_the_model_is(path):
+    moments = tacit.Moments(bounds=(LOW, HIGH), epsilon=3.0).fit(X)
+    values = json.loads(save_model(moments, path).read_text())["moments"]
+    np.testing.assert_array_equal(values["covariance"], moments.covariance_)
+    model = tacit.FactorAnalysis.from_moments(moments, 2)
+    values = json.loads(save_model(model, path).read_text())
+    loadings, scale = np.array(values["factors"]["loadings"]), np.array(values["scale"])
+    covariance = (loadings @ loadings.T + np.diag(values["factors"]["unique"])) * np.outer(scale, scale)
+    np.testing.assert_allclose(covariance, model.get_covariance())
+
+
 def test_schemas_come_back(path):
     table, schema = load_randhie()
     model = tacit.GaussianMixture(2, bounds=schema, random_state=0).fit(table.slice(0, 3000))
@@ -160,7 +210,48 @@ def _set(*keys, value):
     ],
 )
 def test_damage_is_refused_in_a_sentence(path, change):
-    values = json.loads(save_model(fit(), path).read_text())
+    _damaged(save_model(fit(), path), change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _without("moments"),
+        _set("estimator", value="KMeans"),
+        _set("parameters", "method", value="published"),
+        _set("parameters", "init", value="private"),
+        _set("moments", "method", value="adaptive"),
+        _set("moments", "count", value=None),
+        _set("moments", "mean", value=[0.0]),
+        _set("moments", "covariance", value=np.ones((3, 3)).tolist()),
+        _set("moments", "covariance", value=[[1.0, 0.5, 0.0], [0.2, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        _set("moments", "covariance", value=(-np.eye(3)).tolist()),
+    ],
+)
+def test_damaged_moments_are_refused(path, change):
+    _damaged(save_model(tacit.Moments(method="staged", bounds=(LOW, HIGH)).fit(X), path), change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _without("factors"),
+        _set("estimator", value="Moments"),
+        _set("parameters", "method", value="iterated"),
+        _set("parameters", "n_components", value=4),
+        _set("parameters", "n_components", value=2),
+        _set("parameters", "epsilon", value=-1.0),
+        _set("factors", "mean", value="none"),
+        _set("factors", "unique", value=[1.0, 1.0, 0.0]),
+        _set("factors", "loadings", value=[[None]] * 3),
+    ],
+)
+def test_damaged_factors_are_refused(path, change):
+    _damaged(save_model(tacit.FactorAnalysis(1, bounds=(LOW, HIGH)).fit(X), path), change)
+
+
+def _damaged(path, change):
+    values = json.loads(path.read_text())
     change(values)
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match=r"model\.tacit is damaged: .*\. Take it from a copy"):
@@ -192,9 +283,11 @@ def test_missing_files_and_folders_are_refused(tmp_path):
         load_model(tmp_path)
 
 
-def test_only_fitted_mixtures_are_saved(path):
+def test_only_fitted_models_are_saved(path):
     with pytest.raises(ValueError, match="not fitted"):
         save_model(tacit.GaussianMixture(bounds=1.0), path)
-    with pytest.raises(TypeError, match="holds a tacit"):
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(tacit.Moments(bounds=1.0), path)
+    with pytest.raises(TypeError, match="holds one of tacit"):
         save_model({"weights": [1.0]}, path)
     assert not path.exists()

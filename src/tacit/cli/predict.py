@@ -1,0 +1,82 @@
+"""``tacit predict``: what a model says about rows, inside the walls. Not private."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import typer
+from numpy.typing import NDArray
+
+from tacit.cli import screen
+from tacit.cli.model import load_kind, write_parts
+from tacit.cli.options import Force, Json, ModelFile, examples
+from tacit.files import check_destination, written_whole
+from tacit.latent import FactorAnalysis, GaussianMixture, KMeans
+from tacit.sources import Source, as_source
+
+__all__ = ["EXAMPLES", "predict"]
+
+Array = NDArray[np.float64]
+
+EXAMPLES = examples(
+    "tacit predict model.tacit data.csv -o components.csv", "tacit predict model.tacit data.parquet -o factors.parquet"
+)
+_NOT_PRIVATE = (
+    "NOT PRIVATE: what a model says about a row is as sensitive as the row. Use it where the rows are kept; do not "
+    "publish it."
+)
+
+
+def predict(
+    model: ModelFile,
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file with the model's columns.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Say about each row of a table, in order, which component or cluster it is of, or what its factors are.
+
+    Of a mixture: component, the probability of each, and the log density.
+
+    Of clusters: cluster, and the distance from each centre. Of factors: each factor, and the log density.
+
+    Components and clusters count from 1, as in reports.
+
+    NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
+    """
+    check_destination(output, endings=(".csv", ".parquet"), replace=force)
+    kinds = (GaussianMixture, KMeans, FactorAnalysis)
+    fitted = load_kind(model, kinds, "says nothing about single rows", "of a mixture, of clusters or of factors")
+    source = as_source(data)
+    screen.note(_NOT_PRIVATE)
+    with written_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
+        columns = write_parts(_parts(fitted, source.blocks()), temporary, advance)
+    if json:
+        shape = {"path": str(output), "rows": source.n_rows, "columns": columns}
+        screen.print_json({"private": False, "warning": _NOT_PRIVATE} | shape)
+    else:
+        screen.say(f"Wrote {source.n_rows:,} rows of {len(columns)} columns to {output}: {', '.join(columns)}.")
+
+
+def _parts(model: Any, blocks: Iterator[Any]) -> Iterator[pa.Table]:
+    for block in blocks:
+        yield pa.table(_columns(model, as_source(block)))  # by name, whatever other columns there are
+
+
+def _columns(model: Any, block: Source) -> dict[str, Array]:
+    if isinstance(model, KMeans):
+        distances = model.transform(block)
+        return {"cluster": distances.argmin(axis=1) + 1} | _numbered("distance", distances)
+    density = {"log_density": model.score_samples(block)}
+    if isinstance(model, FactorAnalysis):
+        return _numbered("factor", model.transform(block)) | density
+    probabilities = model.predict_proba(block)
+    return {"component": probabilities.argmax(axis=1) + 1} | _numbered("probability", probabilities) | density
+
+
+def _numbered(name: str, values: Array) -> dict[str, Array]:
+    return {f"{name}_{k + 1}": values[:, k] for k in range(values.shape[1])}

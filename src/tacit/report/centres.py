@@ -1,0 +1,85 @@
+"""What k-means found: the centres of clusters, as pictures and as a table by column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.report.feature_views import ClusterView
+from tacit.report.heat import Cell, heat_table
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import number, percent, plural, rounded
+from tacit.report.pictures import centres_picture, colour, range_strip
+from tacit.tables.features import Feature
+
+_INTRODUCTION = (
+    "A cluster is all that is nearer to its centre than to any other; they are numbered from the largest. All numbers "
+    "are estimates with noise. How many rows each has is not part of the result."
+)
+_PICTURES = "Each number stands where that cluster's centre lies. Grey is outside the bounds."
+_CENTRES = (
+    "The centre of each cluster; of columns with levels, the share of rows with the level, or of those that are true. "
+    "Blue is above the middle of all centres and orange below. The stronger the colour, the more a column tells "
+    "clusters apart."
+)
+
+MOST_ROWS = 200  # of a table by column: more would make the page slow
+
+
+def found(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
+    """Return pictures and a table of the centres."""
+    figures = (
+        element("figure", centres_picture(view, i, j, f"pair{at}"), class_="card") for at, (i, j) in enumerate(pairs)
+    )
+    return together(
+        element("p", _INTRODUCTION),
+        *(
+            [
+                element("h3", "Where they lie"),
+                element("div", *figures, class_="gallery"),
+                element("p", _PICTURES, class_="small soft"),
+            ]
+            if pairs
+            else []
+        ),
+        element("h3", plural(view.count, "centre")),
+        _table(view),
+    )
+
+
+def feature_heading(feature: Feature) -> Html:
+    """Return the heading of a feature's row: its name, what it means, and the range of a number."""
+    hints = [feature.description] if feature.description else []
+    if not feature.is_share:
+        hints.append(f"{rounded(feature.low)} to {rounded(feature.high)}")
+    return element("th", feature.label, *(element("small", hint) for hint in hints), scope="row")
+
+
+def _table(view: ClusterView) -> Html:
+    chips = (
+        element(
+            "th",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            scope="col",
+            aria_label=f"Cluster {k + 1}",
+        )
+        for k in range(view.count)
+    )
+    head = [*(element("th", title, scope="col") for title in ("Column", "Inside the bounds")), *chips]
+    apart = np.argsort(-(view.standing**2).sum(axis=0), kind="stable")
+    rows = []
+    for j in np.sort(apart[:MOST_ROWS]):
+        feature = view.features[j]
+        strip = element("td", range_strip(feature.low, feature.high, view.centres[:, j]))
+        cells = [Cell(_value(feature, value), heat) for value, heat in zip(view.centres[:, j], view.standing[:, j])]
+        rows.append((feature_heading(feature), [strip], cells))
+    caption = _CENTRES
+    if len(view.features) > MOST_ROWS:
+        caption += f" Of {len(view.features):,} columns, the {MOST_ROWS} that tell them apart most are shown."
+    return heat_table(head, rows, caption)
+
+
+def _value(feature: Feature, value: float) -> str:
+    if feature.is_share:
+        return percent(min(max(value, 0.0), 1.0))
+    reach = feature.high - feature.low
+    return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else rounded(value)

@@ -1,0 +1,76 @@
+"""What factor analysis found: how columns go with factors, and how much factors explain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.report.feature_views import FactorView
+from tacit.report.heat import Cell, heat_table
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import number, percent
+from tacit.report.pictures import colour
+
+_INTRODUCTION = (
+    "A factor is something that is not in the table and that several columns go with. Factors are numbered from the "
+    "one that stands out most; which way is up is a matter of taste. All numbers are estimates with noise."
+)
+_MOST = 40  # features that a map of loadings shows
+
+
+def found(view: FactorView) -> Html:
+    """Return what factors explain, and a map of loadings."""
+    return together(
+        element("p", _INTRODUCTION),
+        element("h3", "How much they explain"),
+        _explained(view),
+        element("h3", "Which columns go with which factor"),
+        _map(view),
+    )
+
+
+def _explained(view: FactorView) -> Html:
+    bars = [(str(k + 1), colour(k), share) for k, share in enumerate(view.explained.tolist())]
+    bars.append(("rest", "rest", max(0.0, 1 - float(view.explained.sum()))))
+    items = (
+        element(
+            "li",
+            element("span", name, class_=f"badge-chip {kind}"),
+            element("span", class_=f"bar {kind}", style=f"--share:{100 * share:.1f}%"),
+            element("span", percent(share), class_="amount"),
+        )
+        for name, kind, share in bars
+    )
+    caption = "Of the variance of all columns, each in its own units. The rest is what columns have of their own."
+    return together(element("ol", *items, class_="card weights explained"), element("p", caption, class_="small soft"))
+
+
+def _map(view: FactorView) -> Html:
+    together_with = 1 - view.unique
+    shown = np.argsort(-together_with, kind="stable")[:_MOST]
+    main = np.abs(view.loadings).argmax(axis=1)  # columns stand beside those that go with the same factor
+    shown = sorted(shown, key=lambda j: (main[j], -abs(view.loadings[j, main[j]])))
+    chips = (
+        element(
+            "th",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            scope="col",
+            aria_label=f"Factor {k + 1}",
+        )
+        for k in range(view.loadings.shape[1])
+    )
+    head = [element("th", "Column", scope="col"), element("th", "Explained", scope="col"), *chips]
+    rows = [
+        (
+            element("th", view.features[j].label, scope="row"),
+            [element("td", percent(together_with[j]), class_="share", style=f"--share:{100 * together_with[j]:.1f}%")],
+            [Cell(number(r, 2), r) for r in view.loadings[j].tolist()],
+        )
+        for j in shown
+    ]
+    caption = (
+        "Correlation of each column with each factor, from −1 to 1: blue where they rise together, orange where one "
+        "falls as the other rises. Explained is the share of a column's variance that all factors explain."
+    )
+    if len(view.features) > _MOST:
+        caption += f" Of {len(view.features)} columns, the {_MOST} that factors explain best are shown."
+    return heat_table(head, rows, caption)

@@ -1,0 +1,73 @@
+"""The numbers of an encoded row, as people know them: numbers in their units, levels and truths as shares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.tables.columns import Boolean, Categorical, Numeric
+from tacit.tables.domain import Domain
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One number of an encoded row.
+
+    Parameters
+    ----------
+    column : str
+        The column of the table that it belongs to.
+    label : str
+        What it is called: the column, or the column and one of its levels.
+    low, high : float
+        The public range of what is shown.
+    is_share : bool
+        Whether its mean is the share of rows with a level, or of those that are true.
+    middle, unit : float
+        What is shown of a value in the units of the rows: middle + unit * value.
+    description : str
+    """
+
+    column: str
+    label: str
+    low: float
+    high: float
+    is_share: bool = False
+    middle: float = 0.0
+    unit: float = 1.0
+    description: str = ""
+
+    def shown(self, values: Any) -> Any:
+        """Return values of the domain as they are shown: numbers as they are, encoded levels and truths as shares."""
+        return self.middle + self.unit * values
+
+
+def features(domain: Domain) -> tuple[Feature, ...]:
+    """Return what each number of an encoded row is, in order.
+
+    Examples
+    --------
+    >>> from tacit.tables import Boolean, Categorical, Domain, Numeric, Schema
+    >>> schema = Schema({"age": Numeric(0, 100), "plan": Categorical(["free", "paid"]), "smokes": Boolean()})
+    >>> age, free, paid, smokes = features(Domain.from_schema(schema))
+    >>> paid.label, smokes.shown(-0.5)
+    ('plan=paid', 0.25)
+    """
+    if domain.schema is None:
+        reach = math.sqrt(domain.columns) if domain.ball else 1.0
+        low, high = domain.centre - reach * domain.scale, domain.centre + reach * domain.scale
+        names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
+        return tuple(Feature(str(name), str(name), float(a), float(b)) for name, a, b in zip(names, low, high))
+    found: list[Feature] = []
+    for name in domain.schema.used:
+        column = domain.schema.columns[name]
+        words = column.description
+        if isinstance(column, Numeric):
+            found.append(Feature(name, name, column.low, column.high, description=words))
+        elif isinstance(column, Categorical):
+            labels = column.labels(name)
+            found += [Feature(name, label, 0.0, 1.0, is_share=True, description=words) for label in labels]
+        elif isinstance(column, Boolean):
+            found.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # encoded as -1 and 1
+    return tuple(found)
