@@ -6,7 +6,16 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MixturePrior, Moments, load_model, save_model
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MixtureOfRegressions,
+    MixturePrior,
+    Moments,
+    load_model,
+    save_model,
+)
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
 from tacit.tables import Schema
@@ -20,6 +29,7 @@ __all__ = [
     "GaussianMixture",
     "KMeans",
     "Ledger",
+    "MixtureOfRegressions",
     "MixturePrior",
     "Moments",
     "Plan",

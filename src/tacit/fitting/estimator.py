@@ -111,7 +111,12 @@ class PrivateEstimator(BaseEstimator):
             notes.append("Rows with missing cells were left out; how many is not told.")
         if self.missing == "model":
             notes.append("Missing cells were modelled; whether there are any is not told.")
-        self.privacy_ = curator.certificate(budget, rows=rows, bounds=str(self._domain) + found, notes=notes)
+        bounds = str(self._stated_domain()) + found
+        self.privacy_ = curator.certificate(budget, rows=rows, bounds=bounds, notes=notes)
+
+    def _stated_domain(self) -> Domain:
+        """Return the domain that the certificate states."""
+        return self._domain
 
     def _standard_blocks(self, X: Any) -> Iterator[Array]:
         """Yield rows to be scored, block by block in standard coordinates, *not* brought inside the bounds."""

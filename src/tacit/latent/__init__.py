@@ -3,6 +3,7 @@
 from tacit.latent.factor_analysis import FactorAnalysis
 from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.k_means import KMeans
+from tacit.latent.mixture_of_regressions import MixtureOfRegressions
 from tacit.latent.model_file import load_model, save_model
 from tacit.latent.moments import Moments
 from tacit.latent.prior import MixturePrior
@@ -13,6 +14,7 @@ __all__ = [
     "GaussianMixture",
     "KMeans",
     "MixtureIntervals",
+    "MixtureOfRegressions",
     "MixturePrior",
     "Moments",
     "load_model",

@@ -16,6 +16,7 @@ from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoot
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.outlier_count import OutlierCount
+from tacit.statistics.regression_scores import RegressionScores
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
@@ -36,6 +37,7 @@ __all__ = [
     "LikelihoodGains",
     "Magnitudes",
     "OutlierCount",
+    "RegressionScores",
     "RobustSum",
     "RowCount",
     "RowValues",
