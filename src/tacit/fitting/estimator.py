@@ -98,9 +98,14 @@ class PrivateEstimator(BaseEstimator):
         """Have rows pass through the domain, found privately first where that was asked for; return the domain."""
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+        domain = self._shaped(domain)
         if domain.schema is None:  # rows encoded by a schema are in standard coordinates
             curator.pass_rows_through(domain.standardise)
         self._domain = domain
+        return domain
+
+    def _shaped(self, domain: Domain) -> Domain:
+        """Return the domain in the form that the model wants; it must hold the one that is known."""
         return domain
 
     def _certify(self, curator: Curator, budget: Budget, rows: int | None, notes: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from tacit.fitting.estimator import PrivateEstimator
 from tacit.release import Curator
 from tacit.sources import Source, as_source, numeric
 from tacit.statistics.components import Array
-from tacit.tables import Domain, Numeric, Schema
+from tacit.tables import Domain, Ignored, Numeric, Schema
 
 
 class SupervisedEstimator(PrivateEstimator):
@@ -50,9 +50,9 @@ class SupervisedEstimator(PrivateEstimator):
             raise ValueError(f"The target must be a column of numbers, and the schema says {y!r} is not.")
         if self.target_bounds is not None:
             raise ValueError("target_bounds is for arrays; the schema has the target's bounds.")
-        inputs = {name: schema.columns[name] for name in schema.used if name != y}
-        joint = Schema({**inputs, y: schema.columns[y]})
-        self._inputs = Schema(inputs)
+        others = {name: column for name, column in schema.columns.items() if name != y}
+        joint = Schema({**others, y: schema.columns[y]})
+        self._inputs = Schema({**others, y: Ignored()})  # rows to be predicted may have a target, or not
         domain = Domain.from_schema(joint)
         self.n_features_in_ = domain.columns - 1
         return domain, joint.encode_source(X)

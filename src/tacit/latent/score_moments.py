@@ -12,8 +12,8 @@ their counts, means and second moments (:class:`tacit.statistics.ComponentMoment
 - while the mixture grows, the *direction* in which the second moment is longest is the one in which coefficients of two
   groups of rows differ: there the component is split.
 
-Scores are clipped. Where errors are symmetric that has no bias, only a factor on steps and on scales, which is known and
-undone.
+Scores are clipped. Where errors are symmetric that has no bias, only a factor on steps and on scales, which is known
+and undone.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WHITENING_ROUNDS = 3
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 5
 _WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}  # of counts, means and second moments
-_RADIUS = 1.3  # times the length of an ordinary score
+RADIUS = 1.3  # times the length of an ordinary score
 _BEYOND = 1.5  # by how much inputs may be longer than ordinary ones
 _LEAST_DOUBT = 0.05
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
@@ -154,7 +154,7 @@ class ScoreMoments:
         centre, factor = centre[:-1], factor[:-1, :-1]
         reach = math.sqrt(self.columns) + _BEYOND
         scores = RegressionScores(parts.weights, parts.coefficients, parts.scales, centre, factor, reach)
-        return ComponentMoments(scores, _RADIUS * math.sqrt(1 + self.columns), *_WEIGHTS[kind], kind)
+        return ComponentMoments(scores, RADIUS * math.sqrt(1 + self.columns), *_WEIGHTS[kind], kind)
 
     def _sized(self, state: Stand, index: int, noise: Noise) -> Stand:
         """Return the state with this round's number of components, as far as the noise allows."""
@@ -190,7 +190,7 @@ class ScoreMoments:
     def _affordable(self, state: Stand, index: int, noise: Noise) -> int:
         kind = _kind(self.rounds[index])
         unit = noise(self._scores(state, kind))
-        error = unit * _RADIUS * (1 + self.columns) / _WEIGHTS[kind][1]
+        error = unit * RADIUS * (1 + self.columns) / _WEIGHTS[kind][1]
         return max(1, int(_ERROR * max(state.rows or 1.0, 1.0) / error))
 
     def update(self, state: Stand, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Stand:
@@ -203,7 +203,7 @@ class ScoreMoments:
             counts = counts + (self.rows - counts.sum()) / len(counts)
         rows = max(float(counts.sum()), 1.0)
         counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
-        kept, spread = _kept_by_clipping(self.columns, statistic.components.reach, radius)
+        kept, spread = kept_by_clipping(self.columns, statistic.components.reach, radius)
         step_noise = noise * radius / statistic.mean / counts / kept
         steps = [shrunk(*each)[0] for each in zip(sums / counts[:, None] / kept, step_noise, state.doubts)]
         steps = np.stack(steps)
@@ -245,7 +245,7 @@ def _kind(name: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _kept_by_clipping(columns: int, reach: float, radius: float) -> tuple[float, float]:
+def kept_by_clipping(columns: int, reach: float, radius: float) -> tuple[float, float]:
     """Return by what clipping multiplies a step of coefficients, and the mean squared length of scores.
 
     Scores are e (1, u) with e and u standard normal. As residuals move by <d, (1, u)>, scores within the radius move by
@@ -253,7 +253,7 @@ def _kept_by_clipping(columns: int, reach: float, radius: float) -> tuple[float,
 
     Examples
     --------
-    >>> [round(part, 2) for part in _kept_by_clipping(10, 1e9, 1e9)]
+    >>> [round(part, 2) for part in kept_by_clipping(10, 1e9, 1e9)]
     [1.0, 1.0]
     """
     rng = np.random.default_rng(0)
