@@ -6,7 +6,18 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MixturePrior, Moments, load_model, save_model
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MissingCovariateRegression,
+    MixtureOfRegressions,
+    MixturePrior,
+    Moments,
+    SymmetricMixture,
+    load_model,
+    save_model,
+)
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
 from tacit.tables import Schema
@@ -20,11 +31,14 @@ __all__ = [
     "GaussianMixture",
     "KMeans",
     "Ledger",
+    "MissingCovariateRegression",
+    "MixtureOfRegressions",
     "MixturePrior",
     "Moments",
     "Plan",
     "RobustMean",
     "Schema",
+    "SymmetricMixture",
     "__version__",
     "load_model",
     "mean",

@@ -34,9 +34,12 @@ from tacit.statistics import (
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FoldedScores,
     LikelihoodGains,
     Magnitudes,
+    MissingScores,
     OutlierCount,
+    RegressionScores,
     RobustSum,
     RowCount,
     Shorten,
@@ -91,6 +94,22 @@ STATISTICS = [
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
     ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),
+    *(
+        ComponentMoments(scores, 2.0, count, 1.0, second, kind)
+        for scores in (
+            RegressionScores(
+                np.array([0.3, 0.7]),
+                np.array([[0.1, 2.0], [0.0, -1.0]]),
+                np.array([0.5, 0.1]),
+                np.array([0.2]),
+                np.array([[0.4]]),
+                3.0,
+            ),
+            FoldedScores(np.array([0.1, 0.0]), np.array([0.3, -0.5]), 0.2),
+            MissingScores(np.array([0.2, -0.1]), np.array([[0.7, 0.0], [1.5, 0.2]])),
+        )
+        for count, second, kind in ((0.5, 0.5, "spherical"), (0.5, 1.0, "full"), (0.0, 0.7, "full"))
+    ),
     ComponentSquares(FAR_APART),
     ComponentSquares(OVERLAPPING),
     ComponentSquares(ALONE),
@@ -142,6 +161,8 @@ def label(statistic):
         return f"{type(statistic).__name__}{size}"
     parts = f"{statistic.count:.2g}-{statistic.mean:.2g}-{statistic.second:.2g}"
     place = "whitened" if statistic.whitened else "plain"
+    if not isinstance(statistic.components, Components | DiagonalComponent):
+        place = type(statistic.components).__name__
     return f"{statistic.covariance_type}-{statistic.components.count}-{parts}-{place}-{statistic.only}"
 
 

@@ -3,5 +3,6 @@
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.fitting.parameters import check_choices, checked_budget
 from tacit.fitting.progress import progress
+from tacit.fitting.supervised import SupervisedEstimator
 
-__all__ = ["PrivateEstimator", "check_choices", "checked_budget", "progress"]
+__all__ = ["PrivateEstimator", "SupervisedEstimator", "check_choices", "checked_budget", "progress"]

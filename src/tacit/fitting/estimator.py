@@ -98,9 +98,14 @@ class PrivateEstimator(BaseEstimator):
         """Have rows pass through the domain, found privately first where that was asked for; return the domain."""
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
+        domain = self._shaped(domain)
         if domain.schema is None:  # rows encoded by a schema are in standard coordinates
             curator.pass_rows_through(domain.standardise)
         self._domain = domain
+        return domain
+
+    def _shaped(self, domain: Domain) -> Domain:
+        """Return the domain in the form that the model wants; it must hold the one that is known."""
         return domain
 
     def _certify(self, curator: Curator, budget: Budget, rows: int | None, notes: Sequence[str]) -> None:
@@ -111,7 +116,12 @@ class PrivateEstimator(BaseEstimator):
             notes.append("Rows with missing cells were left out; how many is not told.")
         if self.missing == "model":
             notes.append("Missing cells were modelled; whether there are any is not told.")
-        self.privacy_ = curator.certificate(budget, rows=rows, bounds=str(self._domain) + found, notes=notes)
+        bounds = str(self._stated_domain()) + found
+        self.privacy_ = curator.certificate(budget, rows=rows, bounds=bounds, notes=notes)
+
+    def _stated_domain(self) -> Domain:
+        """Return the domain that the certificate states."""
+        return self._domain
 
     def _standard_blocks(self, X: Any) -> Iterator[Array]:
         """Yield rows to be scored, block by block in standard coordinates, *not* brought inside the bounds."""

@@ -12,10 +12,13 @@ from tacit.statistics.component_moments import (
 )
 from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components, DiagonalComponent
+from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
+from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.outlier_count import OutlierCount
+from tacit.statistics.regression_scores import RegressionScores
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
@@ -32,10 +35,13 @@ __all__ = [
     "Components",
     "CovarianceType",
     "DiagonalComponent",
+    "FoldedScores",
     "Influence",
     "LikelihoodGains",
     "Magnitudes",
+    "MissingScores",
     "OutlierCount",
+    "RegressionScores",
     "RobustSum",
     "RowCount",
     "RowValues",

@@ -1,0 +1,124 @@
+"""Estimators of a target given inputs: the target is one more column, the last, until rows are to be predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from tacit.fitting.estimator import PrivateEstimator
+from tacit.release import Curator
+from tacit.sources import Source, as_source, numeric
+from tacit.statistics.components import Array
+from tacit.tables import Domain, Ignored, Numeric, Schema
+
+
+class SupervisedEstimator(PrivateEstimator):
+    """What estimators with ``fit(X, y)`` share. Subclasses take ``target_bounds`` beside what all estimators take.
+
+    `y` is an array, or the name of a column of `X`: of a data frame, of a file, or of the schema.
+    """
+
+    _joint: Domain
+    _target: tuple[float, float]  # centre and scale of the target
+
+    def _open_both(self, X: Any, y: Any) -> tuple[Domain, Source]:
+        """Return the domain of inputs and target, the target last, and the rows as numbers."""
+        for stale in ("feature_names_in_", "n_features_in_"):
+            if hasattr(self, stale):
+                delattr(self, stale)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass an array, or the name "
+                "of a column of X."
+            )
+        if isinstance(self.bounds, Schema):
+            return self._open_schema(X, y)
+        rows, names = self._joined(X, y)
+        domain = Domain.from_bounds(self._both_bounds(), self.n_features_in_ + 1, names)
+        return domain, rows
+
+    def _open_schema(self, X: Any, y: Any) -> tuple[Domain, Source]:
+        schema = self.bounds
+        if not isinstance(y, str) or y not in schema.used:
+            raise ValueError(
+                f"With a schema, y is the name of one of its columns ({', '.join(schema.used)}), and it is {y!r}."
+            )
+        if not isinstance(schema.columns[y], Numeric):
+            raise ValueError(f"The target must be a column of numbers, and the schema says {y!r} is not.")
+        if self.target_bounds is not None:
+            raise ValueError("target_bounds is for arrays; the schema has the target's bounds.")
+        others = {name: column for name, column in schema.columns.items() if name != y}
+        joint = Schema({**others, y: schema.columns[y]})
+        self._inputs = Schema({**others, y: Ignored()})  # rows to be predicted may have a target, or not
+        domain = Domain.from_schema(joint)
+        self.n_features_in_ = domain.columns - 1
+        return domain, joint.encode_source(X)
+
+    def _joined(self, X: Any, y: Any) -> tuple[Source, tuple[str, ...] | None]:
+        """Return inputs and target as one source of numbers, and the names of its columns."""
+        if isinstance(y, str):
+            source = as_source(X)
+            if source.columns is None or y not in source.columns:
+                raise ValueError(f"y names the column {y!r}, and X has no column of that name.")
+            inputs = [name for name in source.columns if name != y]
+            self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
+            return numeric(source.select([*inputs, y])), (*inputs, y)
+        if not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
+            raise ValueError("Where X is a file or a source, y is the name of its column that is the target.")
+        finite = True if self.missing == "error" else "allow-nan"
+        X, y = validate_data(
+            self, X, y, reset=True, y_numeric=True, dtype=np.float64, ensure_all_finite=finite, multi_output=False
+        )
+        check_consistent_length(X, y)
+        names = getattr(self, "feature_names_in_", None)
+        return as_source(np.column_stack([X, y])), None if names is None else (*map(str, names), "target")
+
+    def _both_bounds(self) -> Any:
+        """Return bounds of inputs and target as one pair."""
+        columns = self.n_features_in_
+        if isinstance(self.bounds, str):
+            return -1.0, 1.0  # yet to be found
+        if self.bounds is None or self.target_bounds is None:
+            raise ValueError(
+                "bounds and target_bounds are both needed. Say what is publicly known about the inputs and about the "
+                "target: a number r for everything within r of zero, or a pair (low, high); or pass a tacit.Schema as "
+                'bounds, or bounds="private" to spend part of the budget on finding ranges. Bounds are never read from '
+                "the data, because that would reveal rows."
+            )
+        pairs = [_pair(bounds, width) for bounds, width in ((self.bounds, columns), (self.target_bounds, 1))]
+        return tuple(np.concatenate(ends) for ends in zip(*pairs))
+
+    def _enter(self, curator: Curator, domain: Domain) -> Domain:
+        joint = super()._enter(curator, domain)
+        self._joint = joint
+        self._target = float(joint.centre[-1]), float(joint.scale[-1])
+        names = None if joint.names is None else joint.names[:-1]
+        schema = None if joint.schema is None else self._inputs
+        self._domain = Domain(joint.centre[:-1], joint.scale[:-1], joint.ball, schema, names)
+        return joint
+
+    def _stated_domain(self) -> Domain:
+        return self._joint
+
+    def _standard_target(self, y: Any) -> Array:
+        """Return targets to be scored, in standard coordinates."""
+        values = np.asarray(y, dtype=np.float64)
+        if values.ndim != 1 or not np.isfinite(values).all():
+            raise ValueError("y must be one column of finite numbers.")
+        return (values - self._target[0]) / self._target[1]
+
+    def _standard_rows(self, X: Any) -> Array:
+        blocks: Iterator[Array] = self._standard_blocks(X)
+        return np.concatenate(list(blocks))
+
+
+def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
+    """Return what users pass as bounds as a box: the ends of each column's range."""
+    domain = Domain.from_bounds(bounds, columns)
+    if domain.ball:
+        radius = float(bounds)
+        return np.full(columns, -radius), np.full(columns, radius)
+    return domain.centre - domain.scale, domain.centre + domain.scale

@@ -1,0 +1,169 @@
+"""The estimator: linear regression on inputs that are partly missing."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import SupervisedEstimator, check_choices, checked_budget, progress
+from tacit.latent.engine import run
+from tacit.latent.missing_moments import MissingMoments
+from tacit.latent.mixture import Mixture
+from tacit.privacy import Account, Budget
+from tacit.statistics import TableComponents
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+
+class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
+    """Linear regression on inputs some cells of which are missing at random, under differential privacy.
+
+    Inputs are taken to be Gaussian, with a mean and a covariance that are estimated too: so a row with missing cells
+    says what it can, and can be predicted. Whether cells are missing, and which, is protected as all else is.
+
+    Parameters
+    ----------
+    method : {"moments"}, default "moments"
+        "moments" makes exact steps from clipped, expected scores; see :mod:`tacit.latent.missing_moments`.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private", optional
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high), optional
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        How many releases the budget is shared among.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : (n_features,) array
+    intercept_, scale_ : float
+        The scale is the standard deviation of residuals.
+    inputs_mean_ : (n_features,) array
+    inputs_covariance_ : (n_features, n_features) array
+    n_iter_ : int
+        How many releases were made.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.normal(0.0, 0.5, 20_000)
+    >>> X[rng.random(X.shape) < 0.2] = np.nan
+    >>> model = tacit.MissingCovariateRegression(bounds=10, target_bounds=20, random_state=0).fit(X, y)
+    >>> model.coef_.round(1), round(model.scale_, 1)
+    (array([ 2., -1.]), 0.5)
+    >>> model.predict([[1.0, np.nan]]).round(1)
+    array([2.])
+    """
+
+    missing = "model"  # as what all estimators share asks for it
+
+    def __init__(
+        self,
+        *,
+        method: str = "moments",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> MissingCovariateRegression:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+            NaN where a cell is missing.
+        y : (n,) array, or the name of a column of `X`
+            A row whose target is missing tells about inputs alone.
+        """
+        budget = self._checked()
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        steps = self._model(domain, n_rows).steps()
+        curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(method={self.method!r})")
+        model = self._model(self._enter(curator, domain), n_rows)
+        with progress(self.verbose, "Fitting a regression") as watch:
+            state = run(model, curator, watch)
+        self._publish(state.mixture)
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, [f"Regression with missing covariates, method {self.method}."])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each row, given the cells that it has."""
+        check_is_fitted(self)
+        components = TableComponents.of_numbers(self._table.components())
+        factor, mean = components.factors[0], components.means[0, -1]
+        predicted = []
+        for block in self._standard_blocks(X):
+            rows = np.column_stack([block, np.full(len(block), np.nan)])
+            out = np.empty(len(block))
+            for part in components.e_step(rows, missing=True):
+                out[part.places] = mean + factor[-1] @ part.lifted[0, 1:]
+            predicted.append(out)
+        centre, scale = self._target
+        return centre + scale * np.concatenate(predicted)
+
+    def _checked(self) -> Budget:
+        check_choices(self, method=("moments",))
+        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
+            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
+        budget = checked_budget(self, missing=("model",))
+        if budget.delta == 0:
+            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
+        return budget
+
+    def _model(self, domain: Domain, n_rows: int | None) -> MissingMoments:
+        return MissingMoments(domain.columns - 1, self.neighbors, n_rows, self.n_iter, domain.least_variances)
+
+    def _publish(self, table: Mixture) -> None:
+        """Set the public attributes, in the units of inputs and target."""
+        centre, scale = self._target
+        factor = np.linalg.cholesky(table.covariances[0])
+        slopes = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
+        self._table = table
+        self.coef_ = scale * slopes / self._domain.scale
+        self.inputs_mean_ = self._domain.centre + self._domain.scale * table.means[0, :-1]
+        self.inputs_covariance_ = table.covariances[0, :-1, :-1] * np.outer(self._domain.scale, self._domain.scale)
+        self.intercept_ = float(centre + scale * table.means[0, -1] - self.coef_ @ self.inputs_mean_)
+        self.scale_ = float(scale * factor[-1, -1])

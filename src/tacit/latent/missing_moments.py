@@ -1,0 +1,150 @@
+"""Regression with missing inputs by moments of expected scores: the default method.
+
+Inputs and target together are taken to be Gaussian. A few releases find that Gaussian from the cells that are there, as
+``missing="model"`` does for mixtures. Its regression is right already, but noisy: noise was shared out among all
+covariances of inputs, which regression hardly needs. So the rest of the budget goes to the scores of the regression
+alone (:class:`tacit.statistics.MissingScores`), in coordinates where inputs are white. EM would go by their mean, and
+slowly, as what is missing is taken to be as before. Their second moment is the information in what is observed, and
+comes with no more noise: so the steps are those of Fisher scoring, the mean divided by it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from tacit.latent.engine import Noise
+from tacit.latent.scale_free import Fit, ScaleFree
+from tacit.latent.score_moments import RADIUS
+from tacit.latent.shrinkage import shrunk
+from tacit.privacy import Gaussian, Relation, Step
+from tacit.statistics import ComponentMoments, MissingScores, TableMoments, numbers_in_second_moment
+from tacit.statistics.components import Array
+
+TABLE, SCORES, FINAL = "moments of the table", "expected scores", "final scores"
+_SHARES = {TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}  # of the budget, in squared signal-to-noise
+_TABLE_ROUNDS, _SCORE_ROUNDS = 6, 3
+_COUNT = 0.5  # weight of the number of rows beside the scores, where it is secret
+_SECOND = 0.7  # of second moments: up to sqrt(1 / 2) they add nothing to what a replaced row can do
+_LEAST_INFORMATION = 0.1  # in any direction, relative to that in complete rows
+_MOST = 1.0  # how far a step may go in the logarithm of the scale
+
+
+@dataclass
+class MissingMoments:
+    """Regression of the last column on the others, run by :func:`tacit.latent.engine.run`.
+
+    Parameters
+    ----------
+    columns : int
+        Of inputs, without the target.
+    neighbors : {"replace_one", "add_remove"}
+    rows : int or None
+        The number of rows, where it is public.
+    n_iter : int or "auto"
+        Number of releases.
+    least_variances : (1 + d,) array, optional
+        Public knowledge of how narrow a column can be.
+    """
+
+    columns: int
+    neighbors: Relation
+    rows: int | None
+    n_iter: int | str = "auto"
+    least_variances: Array | float = 1e-8
+    rounds: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        scores = _SCORE_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - _TABLE_ROUNDS - 1
+        if scores < 0:
+            raise ValueError(
+                f"n_iter is {self.n_iter}, and it takes {_TABLE_ROUNDS} releases to find the table's moments and one "
+                f'more; pass n_iter={_TABLE_ROUNDS + 1} or more, or "auto".'
+            )
+        self.rounds = [TABLE] * _TABLE_ROUNDS + [SCORES] * scores + [FINAL]
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps."""
+        wide = 2 + self.columns
+        size = wide + numbers_in_second_moment("full", wide) + (self.rows is None)
+        sizes = {TABLE: self._table().steps()[0].size, SCORES: size, FINAL: size}
+        return [
+            Gaussian(name, 1.0 / math.sqrt(share), count, sizes[name])
+            for name, share in _SHARES.items()
+            if (count := self.rounds.count(name))
+        ]
+
+    def _table(self) -> ScaleFree:
+        options = {"least_variances": self.least_variances, "missing": True}
+        return ScaleFree(1, self.columns + 1, "full", self.neighbors, self.rows, **options)
+
+    def start(self) -> Fit:
+        """Return a table as large as the bounds."""
+        return self._table().start()
+
+    def statistic(self, state: Fit, index: int, noise: Noise) -> tuple[Fit, ComponentMoments | TableMoments]:
+        """Return what the next round releases: moments of rows first, then of scores."""
+        if self.rounds[index] == TABLE:
+            return self._table().statistic(state, min(index, 1), noise)
+        scores = MissingScores(state.mixture.means[0], np.linalg.cholesky(state.mixture.covariances[0]))
+        count = _COUNT if self.rows is None else 0.0
+        return state, ComponentMoments(scores, RADIUS * math.sqrt(2 + self.columns), count, 1.0, _SECOND, "full")
+
+    def update(
+        self, state: Fit, index: int, statistic: ComponentMoments | TableMoments, released: Array, noise: float
+    ) -> Fit:
+        """Move the table, or the regression alone, by what was released, less what is noise."""
+        if self.rounds[index] == TABLE:
+            return self._table().update(state, 0, statistic, released, noise)
+        counts, sums, squares = statistic.parts(released)
+        rows = float(self.rows or max(counts[0], noise / _COUNT, 1.0))
+        kept, spread, bias, scatter = _clipping(self.columns, statistic.radius)
+        unsure = noise * statistic.radius / rows
+        information, axes = np.linalg.eigh(squares[0] / rows / spread)
+        least = max(_LEAST_INFORMATION, unsure * statistic.radius / _SECOND * math.sqrt(self.columns + 2) / spread)
+        inverse = (axes / np.clip(information, least, 1.0)) @ axes.T
+        scores = sums[0] / rows
+        # The more is missing, the shorter are expected scores, and the less of them is clipped.
+        scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
+        step = inverse @ shrunk(scores / kept, unsure / kept, 1.0)[0]
+        mean = state.mixture.means[0].copy()
+        factor = np.linalg.cholesky(state.mixture.covariances[0])
+        scale = factor[-1, -1]
+        mean[-1] += scale * step[0]
+        factor[-1, :-1] += scale * step[1:-1]
+        factor[-1, -1] *= math.exp(np.clip(step[-1] / math.sqrt(2.0), -_MOST, _MOST))
+        mixture = replace(state.mixture, means=mean[None], covariances=(factor @ factor.T)[None])
+        return replace(state, mixture=mixture, rows=rows)
+
+    def finish(self, state: Fit) -> Fit:
+        """Return the final state."""
+        return state
+
+
+@lru_cache(maxsize=16)
+def _clipping(columns: int, radius: float) -> tuple[float, float, float, float]:
+    """Return by what clipping multiplies steps of coefficients and second moments, and the scale's score's moments.
+
+    Scores are e (1, u) and (e^2 - 1) / sqrt(2), with e and u standard normal, as in complete rows of a right model.
+
+    Examples
+    --------
+    >>> [round(part, 2) + 0.0 for part in _clipping(10, 1e9)]
+    [1.0, 1.0, 0.0, 1.0]
+    """
+    rng = np.random.default_rng(0)
+    inputs = 1 + rng.chisquare(columns, 1 << 16)
+    squares = rng.normal(size=1 << 16) ** 2
+    squares /= squares.mean()
+    scale_scores = (squares - 1) / math.sqrt(2.0)
+    lengths = np.sqrt(squares * inputs + scale_scores**2)
+    shortened = np.minimum(1.0, radius / lengths)
+    return (
+        float(np.mean((lengths < radius) * inputs) / (1 + columns)),
+        float(np.mean(squares * inputs * shortened**2) / (1 + columns)),
+        float(np.mean(scale_scores * shortened)),
+        float(np.mean((scale_scores * shortened) ** 2)),
+    )

@@ -1,0 +1,214 @@
+"""The estimator: a private mixture of linear regressions."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import SupervisedEstimator, check_choices, checked_budget, progress
+from tacit.latent.engine import run
+from tacit.latent.regressions import Regressions
+from tacit.latent.score_moments import ScoreMoments
+from tacit.privacy import Account, Budget
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+
+class MixtureOfRegressions(SupervisedEstimator):
+    """Rows from several groups, in each of which the target follows inputs in its own way, under differential privacy.
+
+    In group k the target is intercept_k + <coef_k, x> + noise of scale scale_k; which group a row is of is not known.
+    With one component it is linear regression with Gaussian errors, robust to outliers.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+    method : {"moments"}, default "moments"
+        "moments" makes an exact EM step from clipped scores in each release; see :mod:`tacit.latent.score_moments`.
+    symmetric : bool, default False
+        Two components with opposite coefficients, equally heavy, without intercepts: the papers' special case.
+    fit_intercept : bool, default True
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private", optional
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high), optional
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        How many releases the budget is shared among.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    weights_ : (n_components,) array
+        Heaviest first.
+    coef_ : (n_components, n_features) array
+    intercept_, scales_ : (n_components,) arrays
+    n_iter_ : int
+        How many releases were made.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> slopes = np.where(rng.random(20_000) < 0.7, 2.0, -1.0)
+    >>> y = slopes * X[:, 0] + rng.normal(0.0, 0.3, 20_000)
+    >>> model = tacit.MixtureOfRegressions(2, bounds=10, target_bounds=20, random_state=0).fit(X, y)
+    >>> model.coef_.round(1) + 0.0, model.weights_.round(1)
+    (array([[ 2.,  0.],
+           [-1.,  0.]]), array([0.7, 0.3]))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        method: str = "moments",
+        symmetric: bool = False,
+        fit_intercept: bool = True,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.symmetric = symmetric
+        self.fit_intercept = fit_intercept
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> MixtureOfRegressions:
+        """Fit the regressions to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        budget = self._checked()
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, self.n_components, "n_components")
+        steps = self._model(domain, n_rows).steps()
+        purpose = f"{type(self).__name__}({self.n_components}, method={self.method!r})"
+        curator = self._curator(rows, domain, steps, budget, purpose)
+        model = self._model(self._enter(curator, domain), n_rows)
+        with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
+            state = run(model, curator, watch)
+        self._publish(model.finish(state))
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, [f"Mixture of {self.n_components} regression(s), method {self.method}."])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the mean of the target for each row, over all components."""
+        check_is_fitted(self)
+        return self.predict_components(X) @ self.weights_
+
+    def predict_components(self, X: Any) -> Array:
+        """Return each component's prediction for each row, (rows, n_components)."""
+        check_is_fitted(self)
+        centre, scale = self._target
+        return centre + scale * self._predicted(self._standard_rows(X)).T
+
+    def predict_proba(self, X: Any, y: Any) -> Array:
+        """Return the probability of each component for rows with known targets, (rows, n_components)."""
+        joint = self._log_joint(X, y)
+        return np.exp(joint - logsumexp(joint, axis=0)).T
+
+    def score_samples(self, X: Any, y: Any) -> Array:
+        """Return the log density of each row's target given its inputs, in the units of the target."""
+        return np.asarray(logsumexp(self._log_joint(X, y), axis=0))
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the mean log density of targets given inputs."""
+        return float(self.score_samples(X, y).mean())
+
+    def _predicted(self, rows: Array) -> Array:
+        """Return the components' predictions in standard coordinates, (K, rows)."""
+        coefficients = self._regressions.coefficients
+        return coefficients[:, :1] + coefficients[:, 1:] @ rows.T
+
+    def _log_joint(self, X: Any, y: Any) -> Array:
+        check_is_fitted(self)
+        rows, target = self._standard_rows(X), self._standard_target(y)
+        if len(rows) != len(target):
+            raise ValueError(f"X has {len(rows)} row(s) and y {len(target)}; they must have as many.")
+        parts = self._regressions
+        residuals = (target - self._predicted(rows)) / parts.scales[:, None]
+        units = np.log(parts.weights / parts.scales / self._target[1])[:, None] - 0.5 * math.log(2 * math.pi)
+        return units - 0.5 * residuals**2
+
+    def _checked(self) -> Budget:
+        if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
+            raise ValueError(f"n_components must be a whole number, at least 1, and it is {self.n_components!r}.")
+        check_choices(self, method=("moments",))
+        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
+            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
+        if self.symmetric and self.n_components != 2:
+            raise ValueError(f"symmetric=True is for two components, and n_components is {self.n_components}.")
+        budget = checked_budget(self, missing=("error", "ignore"))
+        if budget.delta == 0:
+            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
+        return budget
+
+    def _model(self, domain: Domain, n_rows: int | None) -> ScoreMoments:
+        origin = None if self.fit_intercept and not self.symmetric else -domain.centre / domain.scale
+        return ScoreMoments(
+            self.n_components,
+            domain.columns - 1,
+            self.neighbors,
+            n_rows,
+            self.n_iter,
+            self.symmetric,
+            origin,
+            domain.least_variances,
+        )
+
+    def _publish(self, regressions: Regressions) -> None:
+        """Set the public attributes, in the units of inputs and target."""
+        centre, scale = self._target
+        slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
+        self._regressions = regressions
+        self.weights_ = regressions.weights
+        self.coef_ = slopes
+        self.intercept_ = centre + scale * regressions.coefficients[:, 0] - slopes @ self._domain.centre
+        self.scales_ = scale * regressions.scales

@@ -1,0 +1,189 @@
+"""The estimator: the symmetric mixture of two round Gaussians."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, log_expit
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import PrivateEstimator, check_choices, checked_budget, progress
+from tacit.latent.engine import run
+from tacit.latent.folded_moments import Folded, FoldedMoments
+from tacit.privacy import Account, Budget
+from tacit.statistics.components import Array
+from tacit.tables import Domain, Schema
+
+
+class SymmetricMixture(DensityMixin, PrivateEstimator):
+    """Two equally likely round Gaussians, opposite each other about the origin, under differential privacy.
+
+    A row is half_ or -half_, by the toss of a coin, plus noise of scale scale_ in each column: the mixture on which
+    private gradient EM was studied. For clusters of any shape and number there is :class:`tacit.GaussianMixture`.
+
+    Parameters
+    ----------
+    method : {"moments"}, default "moments"
+        "moments" makes an exact EM step from clipped rows in each release; see :mod:`tacit.latent.folded_moments`.
+    scale : float, optional
+        The standard deviation of each column within a component, where it is public; otherwise it is estimated.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high) or "private", optional
+        What is publicly known about the rows: a number r (every row is within r of the origin), a pair of numbers or
+        arrays, or "private" to spend part of the budget on finding a range.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        How many releases the budget is shared among.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    half_ : (n_features,) array
+        Where one of the components is; the other is at -half_. Which is which means nothing.
+    scale_ : float
+    n_iter_ : int
+        How many releases were made.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.choice([-1.0, 1.0], 10_000)[:, None] * np.array([0.6, 0.8]) + rng.normal(0.0, 0.5, (10_000, 2))
+    >>> model = tacit.SymmetricMixture(epsilon=0.5, bounds=5, random_state=0).fit(X)
+    >>> np.abs(model.half_).round(1), round(model.scale_, 1)
+    (array([0.6, 0.8]), 0.5)
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "moments",
+        scale: float | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.scale = scale
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> SymmetricMixture:
+        """Fit the mixture to the rows of `X`, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : ignored
+        """
+        budget = self._checked()
+        domain, rows = self._open(X)
+        n_rows = self._check_rows(rows, 2, "two components")
+        purpose = f"{type(self).__name__}(method={self.method!r})"
+        curator = self._curator(rows, domain, self._model(domain, n_rows).steps(), budget, purpose)
+        model = self._model(self._enter(curator, domain), n_rows)
+        with progress(self.verbose, "Fitting two components") as watch:
+            state = run(model, curator, watch)
+        self._publish(state)
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, [f"Symmetric mixture, method {self.method}."])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return 0 for rows nearer to half_, and 1 for those nearer to -half_."""
+        return (self._sides(X)[0] < 0).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of half_ and -half_, for each row."""
+        along = self._sides(X)[0]
+        return np.column_stack([expit(along), expit(-along)])
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density at each row."""
+        along, rows = self._sides(X)
+        columns = rows.shape[1]
+        near = -0.5 * np.sum((rows - self.half_) ** 2, axis=1) / self.scale_**2
+        constant = math.log(0.5) - columns * math.log(self.scale_ * math.sqrt(2 * math.pi))
+        return np.asarray(near - log_expit(along) + constant)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows of `X`."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, np.ndarray]:
+        """Draw synthetic rows and which component each is of, at no further cost to privacy."""
+        check_is_fitted(self)
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
+            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+        rng = np.random.default_rng(random_state)
+        labels = rng.integers(0, 2, n_samples)
+        rows = (1 - 2 * labels)[:, None] * self.half_ + self.scale_ * rng.normal(size=(n_samples, len(self.half_)))
+        return rows, labels
+
+    def _sides(self, X: Any) -> tuple[Array, Array]:
+        """Return the log odds of half_ against -half_ for each row, and the rows."""
+        check_is_fitted(self)
+        rows = self._domain.centre + self._domain.scale * np.concatenate(list(self._standard_blocks(X)))
+        return 2.0 * rows @ self.half_ / self.scale_**2, rows
+
+    def _checked(self) -> Budget:
+        check_choices(self, method=("moments",))
+        if self.scale is not None and not (isinstance(self.scale, numbers.Real) and 0 < self.scale < math.inf):
+            raise ValueError(f"scale must be None or a positive number, and it is {self.scale!r}.")
+        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
+            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
+        if isinstance(self.bounds, Schema):
+            raise ValueError("A symmetric mixture has one unit for all columns; pass bounds as numbers, not a Schema.")
+        budget = checked_budget(self, missing=("error", "ignore"))
+        if budget.delta == 0:
+            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
+        return budget
+
+    def _shaped(self, domain: Domain) -> Domain:
+        return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns
+
+    def _model(self, domain: Domain, n_rows: int | None) -> FoldedMoments:
+        scale = None if self.scale is None else float(self.scale / domain.scale[0])
+        origin = -domain.centre / domain.scale
+        return FoldedMoments(domain.columns, self.neighbors, n_rows, origin, scale, self.n_iter)
+
+    def _publish(self, state: Folded) -> None:
+        """Set the public attributes, in the units of the rows."""
+        unit = float(self._domain.scale[0])
+        self.half_ = unit * state.half
+        self.scale_ = unit * state.scale

@@ -1,0 +1,102 @@
+"""Components that predict a target: rows weighed by how well each predicts, and pulled the way it errs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.statistics.components import ROWS_AT_ONCE, Array
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionScores:
+    """K linear regressions of the last column on the others, in the form :class:`ComponentMoments` wants.
+
+    A row (x, y) has u = factor^-1 (x - centre), shortened to length `reach`, and, under component k, the residual
+    e_k = (y - <beta_k, (1, u)>) / scale_k, which is standard normal if the component is right. What is released of it
+    are moments of its *scores* e_k (1, u): their mean is the direction in which beta_k should move, the trace of their
+    second moment tells the scale, and the rest of it in which direction one component should be two.
+
+    Parameters
+    ----------
+    weights : (K,) array
+        Mixing weights, positive.
+    coefficients : (K, 1 + d) array
+        Intercepts first.
+    scales : (K,) array
+        Standard deviations of residuals, positive.
+    centre : (d,) array
+    factor : (d, d) array
+        Lower-triangular, with a positive diagonal: the covariance of x is about factor factor'.
+    reach : float
+        The longest u there is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = RegressionScores(np.ones(1), np.array([[0.0, 2.0]]), np.ones(1), np.zeros(1), np.eye(1), 3.0)
+    >>> lifted, lengths, shares = one.e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
+    >>> lifted[0].T
+    array([[ 1. ,  0.5,  0.5],
+           [ 1. , -1. , -2. ]])
+    """
+
+    weights: Array
+    coefficients: Array
+    scales: Array
+    centre: Array
+    factor: Array
+    reach: float
+
+    def __post_init__(self) -> None:
+        whitener = np.linalg.solve(self.factor, np.eye(len(self.centre)))
+        affine = np.hstack([whitener, -(whitener @ self.centre)[:, None]])
+        object.__setattr__(self, "_affine", affine)
+        object.__setattr__(self, "_log_scales", np.log(self.weights / self.scales)[:, None])
+
+    @property
+    def count(self) -> int:
+        """How many components there are."""
+        return len(self.weights)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a score has."""
+        return int(self.coefficients.shape[1])
+
+    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+        """Return (1, scores) as (K, 2 + d, rows), their squared lengths (K, rows) and responsibilities (K, rows).
+
+        As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands, and a
+        row that cannot be measured belongs to no component.
+        """
+        if short := -len(block) % ROWS_AT_ONCE:
+            lifted, lengths, shares = self.e_step(np.concatenate([block, np.zeros((short, block.shape[1]))]))
+            return lifted[:, :, :-short], lengths[:, :-short], shares[:, :-short]
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = self._shortened(block)
+            residuals = (block[:, -1] - self.coefficients @ x) / self.scales[:, None]
+            squares = residuals * residuals
+            lengths = squares * (x * x).sum(axis=0)
+            lost = ~np.isfinite(lengths.sum(axis=0))
+        lifted = np.ones((self.count, 1 + self.columns, len(block)))
+        np.multiply(residuals[:, None], x, out=lifted[:, 1:])
+        joint: Array = self._log_scales - 0.5 * squares  # type: ignore[attr-defined]
+        if lost.any():
+            lifted[:, :, lost] = lengths[:, lost] = joint[:, lost] = 0.0
+        joint -= joint.max(axis=0)
+        shares = np.exp(joint, out=joint)
+        shares /= shares.sum(axis=0)
+        shares[:, lost] = 0.0
+        return lifted, lengths, shares
+
+    def _shortened(self, block: Array) -> Array:
+        """Return (1, u) as (1 + d, rows)."""
+        rows = np.empty((block.shape[1], len(block)))
+        rows[:-1] = block[:, :-1].T
+        rows[-1] = 1.0
+        x = np.ones((self.columns, len(block)))
+        x[1:] = self._affine @ rows  # type: ignore[attr-defined]
+        x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
+        return x
