@@ -21,6 +21,7 @@ def found(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Htm
         element("p", _INTRODUCTION),
         element("h3", "How many rows belong to each"),
         _weights(view, certificate.rows),
+        *_outliers(view, certificate.rows),
         *_pictures(view, pairs),
         *([element("h3", "Columns of numbers"), _numbers_table(view)] if view.numbers else []),
         *([element("h3", "Columns with levels"), _levels_table(view)] if len(view.numbers) < len(view.columns) else []),
@@ -43,6 +44,18 @@ def _weights(view: MixtureView, rows: int | None) -> Html:
         for k, weight in enumerate(view.weights.tolist())
     )
     return element("ol", *items, class_="card weights")
+
+
+def _outliers(view: MixtureView, rows: int | None) -> list[Html]:
+    if view.outliers is None:
+        return []
+    share = view.outliers.weight
+    many = f", some {rows * share:,.0f}," if rows else ""
+    text = (
+        f"{share:.1%} of the rows{many} are outliers: no component explains them, and they count as one wide group of "
+        "their own. The shares above are those of all other rows."
+    )
+    return [element("p", text, class_="small soft")]
 
 
 def _pictures(view: MixtureView, pairs: list[Pair]) -> list[Html]:

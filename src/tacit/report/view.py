@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.latent import GaussianMixture
+from tacit.latent.outliers import Outliers
 from tacit.latent.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
@@ -71,6 +72,7 @@ class MixtureView:
     columns: tuple[NumberColumn | LevelColumn, ...]
     ignored: tuple[str, ...] = ()
     probabilities: Mapping[str, Array] = field(default_factory=dict)
+    outliers: Outliers | None = None
 
     @classmethod
     def of(cls, model: Any) -> MixtureView:
@@ -92,6 +94,7 @@ class MixtureView:
                 name: shares[:, ::-1] if name in true_first else shares
                 for name, shares in getattr(model, "level_probabilities_", {}).items()
             },
+            model.outliers_,
         )
 
     @property
@@ -109,10 +112,14 @@ class MixtureView:
         return np.sqrt(self.covariances[:, place, place])
 
     def overall(self, place: int) -> tuple[float, float]:
-        """Return mean and standard deviation of the whole mixture in one column of numbers."""
-        mean = float(self.weights @ self.means[:, place])
-        variance = self.weights @ (self.covariances[:, place, place] + (self.means[:, place] - mean) ** 2)
-        return mean, math.sqrt(variance)
+        """Return mean and standard deviation of all rows, outliers too, in one column of numbers."""
+        weights, means, variances = self.weights, self.means[:, place], self.covariances[:, place, place]
+        if self.outliers is not None:
+            weights = np.append((1 - self.outliers.weight) * weights, self.outliers.weight)
+            means = np.append(means, self.outliers.mean[place])
+            variances = np.append(variances, self.outliers.variances[place])
+        mean = float(weights @ means)
+        return mean, math.sqrt(weights @ (variances + (means - mean) ** 2))
 
     def shares(self, column: LevelColumn) -> Array:
         """Return the share of each level in each component, (K, levels), and in the last row, overall."""

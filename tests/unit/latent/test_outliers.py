@@ -119,3 +119,18 @@ def test_rows_with_missing_cells_count_by_the_cells_they_have():
     rows = np.array([[30.0, np.nan], [0.1, np.nan], [np.nan, np.nan]])
     assert count.block_sum(rows) == pytest.approx(1.0, abs=0.01)
     assert OutlierCount(one(1.0), one(10.0)).block_sum(rows) == 0.0
+
+
+def test_reports_and_summaries_tell_of_outliers():
+    from tacit.cli.components import summary
+    from tacit.report.view import MixtureView
+
+    model = fit(heavy(), epsilon=4.0)
+    assert summary(model)["outliers"] == model.outliers_.weight
+    assert summary(fit(gaussian(), epsilon=4.0))["outliers"] is None
+    drawn, _ = model.sample(50_000, random_state=0)
+    mean, deviation = MixtureView.of(model).overall(0)
+    assert (mean, deviation) == (
+        pytest.approx(drawn[:, 0].mean(), abs=0.05),
+        pytest.approx(drawn[:, 0].std(), rel=0.03),
+    )
