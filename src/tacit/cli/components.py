@@ -22,7 +22,7 @@ def component_table(model: GaussianMixture) -> None:
     """Print the weights of components, and what is in them, for as many as there is room for."""
     rows = {"weight": [f"{weight:.1%}" for weight in model.weights_]} | _cells(model)
     screen.numbered_table("component", rows, "of less weight")
-    if model.outliers_ is not None:
+    if model.outliers_ is not None and model.outliers_.weight:
         screen.say(f"Beside them, {model.outliers_.weight:.1%} of the rows are outliers: no component explains them.")
 
 
@@ -33,7 +33,7 @@ def summary(model: GaussianMixture) -> dict[str, Any]:
         "weights": model.weights_.tolist(),
         "means": model.means_.tolist(),
         "standard_deviations": _standard_deviations(model).tolist(),
-        "outliers": None if model.outliers_ is None else model.outliers_.weight,
+        "outliers": 0.0 if model.outliers_ is None else model.outliers_.weight,
         "levels": {name: shares.tolist() for name, shares in getattr(model, "level_probabilities_", {}).items()},
     }
 

@@ -123,7 +123,9 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     def _density(self) -> Mixture:
         """Return the whole density: the components, and outliers as one more."""
         check_is_fitted(self)
-        return self._mixture if self._wide is None else with_outliers(self._mixture, self._wide, self.outliers_.weight)
+        if self._wide is None or self.outliers_.weight == 0:
+            return self._mixture
+        return with_outliers(self._mixture, self._wide, self.outliers_.weight)
 
     def _publish(self, mixture: Mixture, wide: Mixture | None = None, weight: float = 0.0) -> None:
         """Set the public attributes, in the units of the rows."""
@@ -132,7 +134,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
             mixture = TableMixture.of(mixture, layout)
         numbers = list(layout.numbers)
         centre, scale = self._domain.centre[numbers], self._domain.scale[numbers]
-        self._mixture, self._wide = mixture, wide if weight else None
+        self._mixture, self._wide = mixture, wide
         self.n_components_ = mixture.count
         self.weights_ = mixture.weights
         self.means_ = centre + scale * mixture.means
@@ -169,8 +171,8 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         wide, weight = None, 0.0
         if (outliers := values.get("outliers")) is not None:
             wide, weight = restored(outliers["mixture"], self._domain, 1), float(outliers["weight"])
-            if not 0 < weight < 1:
-                raise ValueError("the weight of outliers must be between 0 and 1")
+            if not 0 <= weight < 1:
+                raise ValueError("the weight of outliers must be from 0 to 1")
         self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None), wide, weight)
         self._rows_known = None if values.get("rows") is None else int(values["rows"])
 

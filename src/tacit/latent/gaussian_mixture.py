@@ -89,9 +89,10 @@ class GaussianMixture(FittedMixture):
     precisions_cholesky_ : array
         As in scikit-learn.
     outliers_ : Outliers or None
-        Where there clearly are rows that no component explains: their ``weight``, the share of rows they are, and the
-        ``mean`` and ``variances`` of a wide Gaussian with independent columns (and ``level_probabilities``). ``score``
-        and ``sample`` count them in, as one more component; ``predict`` does not. See :mod:`tacit.latent.outliers`.
+        Rows that no component explains: their ``weight``, the share of rows they are, which is 0 where there are not
+        clearly any, and the ``mean`` and ``variances`` of a wide Gaussian with independent columns (and
+        ``level_probabilities``). ``score`` and ``sample`` count them in, as one more component; ``predict`` does not.
+        None with methods that do not look for them. See :mod:`tacit.latent.outliers`.
     n_components_ : int
         How many components there are: as many as asked for, or as were chosen.
     level_probabilities_ : dict of (n_components, levels) arrays

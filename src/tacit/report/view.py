@@ -94,7 +94,7 @@ class MixtureView:
                 name: shares[:, ::-1] if name in true_first else shares
                 for name, shares in getattr(model, "level_probabilities_", {}).items()
             },
-            model.outliers_,
+            model.outliers_ if model.outliers_ is not None and model.outliers_.weight else None,
         )
 
     @property
