@@ -13,8 +13,9 @@ import json
 import math
 import textwrap
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from html import escape
-from importlib.metadata import version as installed_version
+from importlib.metadata import version
 from pathlib import Path
 
 from scipy.optimize import minimize_scalar
@@ -109,7 +110,7 @@ class Certificate:
     rows: int | None = None
     bounds: str = ""
     notes: tuple[str, ...] = ()
-    version: str = field(default_factory=lambda: installed_version("tacit"))
+    version: str = field(default_factory=lambda: _own_version())
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "releases", tuple(self.releases))
@@ -334,6 +335,11 @@ _SEEDED_WHY = (
     "The noise came from a fixed seed. Whoever knows or guesses the seed can take the noise away and see the exact "
     "values. Keep this result for tests and experiments, do not publish it, and fit again without random_state."
 )
+
+
+@cache
+def _own_version() -> str:
+    return version("tacit")  # takes milliseconds, as it reads a file
 
 
 def _epsilon_words(epsilon: float) -> str:

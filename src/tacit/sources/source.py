@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from tacit.sources.summation import sum_over_blocks
 
 BLOCK_ROWS = 8192
+_MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
 
 
 class Source(ABC):
@@ -50,6 +51,9 @@ class Source(ABC):
 
     #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
     types_are_guessed: bool = False
+
+    #: True where the rows are in memory as it is, and not read anew for every pass.
+    in_memory: bool = False
 
     @property
     @abstractmethod
@@ -85,6 +89,14 @@ class Source(ABC):
             What the columns are called afterwards.
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
+
+    def held(self) -> Source:
+        """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
+
+        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB. Other sources,
+        such as files, are returned as they are: their rows are never held.
+        """
+        return self
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
@@ -127,6 +139,46 @@ class MappedSource(Source):
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        return self.parent.in_memory
+
+    def held(self) -> Source:
+        if not self.in_memory:
+            return self
+        first = next(self.blocks())
+        if first.nbytes * (self.n_rows / len(first)) > _MOST_HELD:
+            return self
+        return HeldSource(tuple(self.blocks()), self.names)
+
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.
         return self.parent.sum(lambda block: function(self.function(block)), threads=threads)
+
+
+@dataclass(frozen=True)
+class HeldSource(Source):
+    """Blocks that are in memory."""
+
+    held_blocks: tuple[Any, ...]
+    names: tuple[str, ...] | None
+
+    in_memory = True
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.names
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(block) for block in self.held_blocks)
+
+    @property
+    def types(self) -> pa.Schema:
+        raise TypeError("A mapped source has no declared types; ask the source it was made from.")
+
+    def blocks(self) -> Iterator[Any]:
+        return iter(self.held_blocks)
+
+    def select(self, columns: Sequence[str]) -> Source:
+        raise TypeError("Columns cannot be selected after map; select them first, then map.")
