@@ -38,13 +38,12 @@ def lloyd(points: Array, weights: Array, centres: Array, rounds: int) -> tuple[A
     """
     squares = np.einsum("pd,pd->p", points, points)
     lifted = np.column_stack([weights, weights[:, None] * points])
-    names = np.arange(centres.shape[1])[:, None]
     losses = np.empty(len(centres))
     for _ in range(rounds):
         scores = centres @ points.T - 0.5 * np.einsum("skd,skd->sk", centres, centres)[:, :, None]
-        losses = (squares - 2 * scores.max(axis=1)) @ weights
-        members = (scores.argmax(axis=1)[:, None] == names).astype(np.float64)
-        totals = members @ lifted
+        best = scores.max(axis=1, keepdims=True)
+        losses = (squares - 2 * best[:, 0]) @ weights
+        totals = (scores == best).astype(np.float64) @ lifted  # a point that two centres are nearest to counts for both
         held = totals[:, :, :1] > 0
         centres = np.where(held, totals[:, :, 1:] / np.where(held, totals[:, :, :1], 1.0), centres)
     return centres, losses

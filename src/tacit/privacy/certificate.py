@@ -32,6 +32,11 @@ _WIDTH = 92
 Table = list[tuple[str, ...]]
 
 
+@cache
+def _own_version() -> str:
+    return version("tacit")  # takes milliseconds, as it reads a file
+
+
 @dataclass(frozen=True)
 class ReleaseRecord:
     """One release as it was made: how much noise met how large a sensitivity.
@@ -110,7 +115,7 @@ class Certificate:
     rows: int | None = None
     bounds: str = ""
     notes: tuple[str, ...] = ()
-    version: str = field(default_factory=lambda: _own_version())
+    version: str = field(default_factory=_own_version)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "releases", tuple(self.releases))
@@ -335,11 +340,6 @@ _SEEDED_WHY = (
     "The noise came from a fixed seed. Whoever knows or guesses the seed can take the noise away and see the exact "
     "values. Keep this result for tests and experiments, do not publish it, and fit again without random_state."
 )
-
-
-@cache
-def _own_version() -> str:
-    return version("tacit")  # takes milliseconds, as it reads a file
 
 
 def _epsilon_words(epsilon: float) -> str:

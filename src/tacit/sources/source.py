@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from tacit.sources.summation import sum_over_blocks
 
 BLOCK_ROWS = 8192
+_FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
 _MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
 
 
@@ -107,9 +108,11 @@ class Source(ABC):
             From a block to a vector of int64, of the same length for every block. It runs on several threads at a
             time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
         threads : int, optional
-            How many blocks to work on at a time; by default as many as there are processors, at most 8. The answer
-            does not depend on it.
+            How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
+            there are few rows. The answer does not depend on it.
         """
+        if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
+            threads = 1
         return sum_over_blocks(self.blocks(), function, threads)
 
 
@@ -146,10 +149,11 @@ class MappedSource(Source):
     def held(self) -> Source:
         if not self.in_memory:
             return self
-        first = next(self.blocks())
+        blocks = self.blocks()
+        first = next(blocks)
         if first.nbytes * (self.n_rows / len(first)) > _MOST_HELD:
             return self
-        return HeldSource(tuple(self.blocks()), self.names)
+        return HeldSource((first, *blocks), self.names)
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.

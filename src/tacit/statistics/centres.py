@@ -71,5 +71,5 @@ class Centres:
             # The first of the largest, as argmax(axis=0) would find it in four times the time.
             ranks = np.arange(self.count, 0, -1, dtype=kind)[:, None]
             first = ((scores == scores.max(axis=0)).view(np.int8) * ranks).max(axis=0)
-        return np.minimum(self.count - first[:rows], self.count - 1)  # NaN is nowhere the largest
-
+        labels: NDArray[np.signedinteger] = np.minimum(self.count - first[:rows], self.count - 1)
+        return labels  # the last one for NaN, which is nowhere the largest

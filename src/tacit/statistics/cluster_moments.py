@@ -117,13 +117,12 @@ class ClusterMoments:
         order = np.argsort(labels, kind="stable")
         together = block.T.take(order, axis=1) if len(counts) > 1 else block.T
         places = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
-        # Column by column, with one more number for each row, and filled up for the reason that Components.e_step gives.
+        # Column by column, with one more number for each row, and filled up: see filled_up.
         lifted = np.empty((columns + 1, rows + -rows % ROWS_AT_ONCE))
         lifted[:, rows:] = 0.0
         away = lifted[:-1]
         with np.errstate(over="ignore", invalid="ignore"):
-            for place, centre in zip(places, self.centres.points):
-                np.subtract(together[:, place], centre[:, None], out=away[:, place])
+            np.subtract(together, self.centres.points.T.repeat(counts, axis=1), out=away[:, :rows])
             squares = np.einsum("dr,dr->r", away, away)[:rows]
         kept = np.isfinite(squares)
         if not kept.all():
