@@ -153,7 +153,11 @@ class MappedSource(Source):
         first = next(blocks)
         if first.nbytes * (self.n_rows / len(first)) > _MOST_HELD:
             return self
-        return HeldSource((first, *blocks), self.names)
+        held = (first, *blocks)
+        for block in held:
+            if isinstance(block, np.ndarray):
+                block.flags.writeable = False  # what one pass wrote there, the next would read
+        return HeldSource(held, self.names)
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.

@@ -95,6 +95,7 @@ def test_rows_in_memory_are_mapped_once_for_many_passes(source, rows):
     if source.in_memory:
         assert seen == [BLOCK_ROWS, BLOCK_ROWS, 77]
         assert held.held() is held
+        assert not any(block.flags.writeable for block in held.blocks())
     else:
         assert held is mapped
         assert len(seen) == 9
