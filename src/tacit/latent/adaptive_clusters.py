@@ -5,8 +5,8 @@ rows from the centre they are nearest to, clipped at a radius that shrinks with 
 only, so however many there are, one release of all of them costs what that of a single one does.
 
 Where to start is what decides over k-means, and is a leak if taken from rows. Here clusters grow: one release of the
-whole table, its clusters split along their longest axes into three or four times as many, and so on up to twice as many
-as asked for, and 16 at least. What is known of those, counts, centres and covariances, is a private summary of the
+whole table, its clusters split along their longest axes into some three times as many, and so on up to twice as many
+as asked for, and 24 at least. What is known of those, counts, centres and covariances, is a private summary of the
 table: ordinary k-means on it, from many starts, costs nothing and finds the clusters to refine. A release later, or a
 few where rows and budget pay for them, they are done.
 
@@ -36,9 +36,9 @@ _GROWING, _SUMMARY, _REFINING = "growing moments", "summary moments", "refining 
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _SUMMARY: 2.0, _REFINING: 2.0}
 _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
-_LEAST_SUMMARY = 16  # clusters in a summary that shows how a table is shaped
-# With Laplace noise every round costs in proportion: there are fewer.
-_GROWTH = {False: 4.0, True: 6.5}  # from one round to the next, at most
+# With Laplace noise (True) every round costs in proportion: there are fewer.
+_LEAST_SUMMARY = {False: 24, True: 16}  # clusters in a summary that shows how a table is shaped
+_GROWTH = {False: 3.5, True: 6.5}  # from one round to the next, at most
 _REFINING_ROUNDS = 1  # at least; one more for each of these that epsilon times the number of rows reaches
 _MORE_ROUNDS = {False: (2e4, 4e4, 8e4), True: (2e4, 8e4)}
 _ASSUMED_ROWS = 100_000  # where their number is secret
@@ -100,7 +100,7 @@ class AdaptiveClusters:
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
 
     def _growing_sizes(self) -> list[int]:
-        most = max(_LEAST_SUMMARY, _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
+        most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
         steps = math.ceil(math.log(most) / math.log(_GROWTH[self.pure]))
         if self.n_iter != "auto":
             steps = min(steps, max(1, int(self.n_iter) - 2)) if most > 1 else 0
