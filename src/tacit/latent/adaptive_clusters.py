@@ -39,8 +39,8 @@ _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
 # With Laplace noise (True) every round costs in proportion: there are fewer.
 _LEAST_SUMMARY = {False: 24, True: 16}  # clusters in a summary that shows how a table is shaped
 _GROWTH = {False: 3.5, True: 6.5}  # from one round to the next, at most
-_REFINING_ROUNDS = 1  # at least; one more for each of these that epsilon times the number of rows reaches
-_MORE_ROUNDS = {False: (2e4, 4e4, 8e4), True: (2e4, 8e4)}
+_REFINING_ROUNDS = 1  # at least; one more for each of these that epsilon times rows for each column reaches
+_MORE_ROUNDS = {False: (1.2e3, 1.2e3, 8e3), True: (1.2e3, 8e3)}
 _ASSUMED_ROWS = 100_000  # where their number is secret
 _ROUNDS_FROM_CENTRES = 5  # from given centres: how large clusters are must first be found
 _GROWING_WEIGHTS, _REFINING_WEIGHTS = (0.5, 1.0, 1.0), (0.5, 1.0, 0.5)  # of counts, means and second moments
@@ -88,7 +88,7 @@ class AdaptiveClusters:
         if self.n_iter != "auto":
             refining = int(self.n_iter) - len(growing)
         else:
-            paid = self.epsilon * (self.rows or _ASSUMED_ROWS)
+            paid = self.epsilon * (self.rows or _ASSUMED_ROWS) / self.extent.columns
             more = sum(paid >= least for least in _MORE_ROUNDS[self.pure])
             refining = _REFINING_ROUNDS + more if growing else _ROUNDS_FROM_CENTRES
         if refining < 1:
