@@ -151,7 +151,11 @@ def iteration(rows: int, columns: int, clusters: int, repeats: int) -> dict[str,
     from tacit.statistics import Centres, ClusterMoments
 
     X = table("overlapping", columns, clusters, rows)
-    centres, lattice, source = X[:clusters].copy(), Lattice(2.0**-20), as_source(X)
+    centres, lattice, source = (
+        X[:clusters].copy(),
+        Lattice(2.0**-20),
+        as_source(np.asfortranarray(X)),
+    )  # as fits hold it
     best = {"tacit": np.inf, "tacit, with covariances": np.inf, "scikit-learn": np.inf}
 
     def plain(most: int) -> tuple[float, int]:

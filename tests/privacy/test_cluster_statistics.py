@@ -89,6 +89,25 @@ def test_a_row_belongs_to_the_same_centre_wherever_it_stands(columns, clusters, 
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", [1, 2, 7, 10])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_row_contributes_the_same_bits_wherever_it_stands(columns, kind, order):
+    """The row is alone in its cluster, so what it contributes is what comes out."""
+    rng = np.random.default_rng(columns)
+    statistic = ClusterMoments(
+        Centres(np.array([np.full(columns, -0.5), np.full(columns, 0.5)])), np.ones(2), 1, 1, 1, kind
+    )
+    row, seen = rng.uniform(0.1, 3.0, columns), set()
+    for rows in (1, 2, 5, 63, 64, 65, 1000, 2049, 8191, 8192):
+        block = rng.uniform(-1.0, -0.1, (rows, columns))
+        block[rng.integers(rows)] = row
+        counts, *parts = statistic.parts(statistic.block_sum(np.asarray(block, order=order)))
+        assert counts.tolist() == [rows - 1, 1]
+        seen.add(b"".join(part[1].tobytes() for part in parts))
+    assert len(seen) == 1
+
+
 def test_nearest_is_nearest():
     rng = np.random.default_rng(0)
     for columns in (1, 3, 12):

@@ -5,10 +5,10 @@ rows from the centre they are nearest to, clipped at a radius that shrinks with 
 only, so however many there are, one release of all of them costs what that of a single one does.
 
 Where to start is what decides over k-means, and is a leak if taken from rows. Here clusters grow: one release of the
-whole table, its clusters split along their longest axes into some three times as many, and so on up to twice as many as
-asked for, and 24 at least. What is known of those, counts, centres and covariances, is a private summary of the table:
-ordinary k-means on it, from many starts, costs nothing and finds the clusters to refine. A few releases later they are
-done.
+whole table, its clusters split along their longest axes into some three times as many, and so on up to twice as many
+as asked for, and 24 at least. What is known of those, counts, centres and covariances, is a private summary of the
+table: ordinary k-means on it, from many starts, costs nothing and finds the clusters to refine. A release later, or a
+few where rows and budget pay for them, they are done.
 
 Constants were chosen on seven kinds of generated tables (blobs apart, overlapping, unequal, heavy-tailed, elongated,
 narrow, and none at all), not on any one.
@@ -36,10 +36,12 @@ _GROWING, _SUMMARY, _REFINING = "growing moments", "summary moments", "refining 
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _SUMMARY: 2.0, _REFINING: 2.0}
 _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
-_LEAST_SUMMARY = 24  # clusters in a summary that shows how a table is shaped
-# With Laplace noise every round costs in proportion: there are fewer.
+# With Laplace noise (True) every round costs in proportion: there are fewer.
+_LEAST_SUMMARY = {False: 24, True: 16}  # clusters in a summary that shows how a table is shaped
 _GROWTH = {False: 3.5, True: 6.5}  # from one round to the next, at most
-_REFINING_ROUNDS = {False: 3, True: 2}
+_REFINING_ROUNDS = 1  # at least; one more for each of these that epsilon times rows for each column reaches
+_MORE_ROUNDS = {False: (1.2e3, 1.2e3, 8e3), True: (1.2e3, 8e3)}
+_ASSUMED_ROWS = 100_000  # where their number is secret
 _ROUNDS_FROM_CENTRES = 5  # from given centres: how large clusters are must first be found
 _GROWING_WEIGHTS, _REFINING_WEIGHTS = (0.5, 1.0, 1.0), (0.5, 1.0, 0.5)  # of counts, means and second moments
 _GROWING_RADIUS = 1.3  # times the root mean square distance: directions survive clipping
@@ -67,6 +69,8 @@ class AdaptiveClusters:
         Number of releases.
     centres : (k, d) array, optional
         Where to start. Without it clusters grow from one.
+    epsilon : float
+        Of the budget: a large one pays for more rounds.
     """
 
     n_clusters: int
@@ -75,6 +79,7 @@ class AdaptiveClusters:
     pure: bool = False
     n_iter: int | str = "auto"
     centres: Array | None = None
+    epsilon: float = 1.0
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
@@ -83,7 +88,9 @@ class AdaptiveClusters:
         if self.n_iter != "auto":
             refining = int(self.n_iter) - len(growing)
         else:
-            refining = _REFINING_ROUNDS[self.pure] if growing else _ROUNDS_FROM_CENTRES
+            paid = self.epsilon * (self.rows or _ASSUMED_ROWS) / self.extent.columns
+            more = sum(paid >= least for least in _MORE_ROUNDS[self.pure])
+            refining = _REFINING_ROUNDS + more if growing else _ROUNDS_FROM_CENTRES
         if refining < 1:
             raise ValueError(
                 f"n_iter is {self.n_iter}, and {self.n_clusters} cluster(s) take {len(growing)} release(s) to grow and "
@@ -93,7 +100,7 @@ class AdaptiveClusters:
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
 
     def _growing_sizes(self) -> list[int]:
-        most = max(_LEAST_SUMMARY, _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
+        most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
         steps = math.ceil(math.log(most) / math.log(_GROWTH[self.pure]))
         if self.n_iter != "auto":
             steps = min(steps, max(1, int(self.n_iter) - 2)) if most > 1 else 0

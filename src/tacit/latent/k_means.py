@@ -203,7 +203,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         extent = Extent.of(domain)
         centres = self._starting_centres(domain, extent)
         if self.method == "adaptive":
-            return AdaptiveClusters(self.n_clusters, extent, n_rows, budget.delta == 0, self.n_iter, centres)
+            pure = budget.delta == 0
+            return AdaptiveClusters(self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon)
         return PrivateLloyd(self.n_clusters, extent, self.method, budget, self.n_iter, centres)
 
     def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:

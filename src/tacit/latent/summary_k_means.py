@@ -36,19 +36,14 @@ def lloyd(points: Array, weights: Array, centres: Array, rounds: int) -> tuple[A
     >>> centres[0].ravel(), losses
     (array([ 0.5, 10. ]), array([0.5]))
     """
-    starts, number, columns = centres.shape
     squares = np.einsum("pd,pd->p", points, points)
-    first = np.arange(starts)[:, None] * number
-    parts = [np.tile(weights, starts), *(np.tile(weights * column, starts) for column in points.T)]
-    losses = np.empty(starts)
+    lifted = np.column_stack([weights, weights[:, None] * points])
+    losses = np.empty(len(centres))
     for _ in range(rounds):
-        flat = centres.reshape(-1, columns)
-        scores = (points @ flat.T - 0.5 * np.einsum("kd,kd->k", flat, flat)).reshape(-1, starts, number)
-        labels = scores.argmax(axis=2)
-        losses = weights @ (squares[:, None] - 2 * scores.max(axis=2))
-        cells = (labels.T + first).ravel()
-        totals = np.stack([np.bincount(cells, part, len(flat)) for part in parts], axis=1)
-        held = totals[:, :1] > 0
-        flat = np.where(held, totals[:, 1:] / np.where(held, totals[:, :1], 1.0), flat)
-        centres = flat.reshape(starts, number, columns)
+        scores = centres @ points.T - 0.5 * np.einsum("skd,skd->sk", centres, centres)[:, :, None]
+        best = scores.max(axis=1, keepdims=True)
+        losses = (squares - 2 * best[:, 0]) @ weights
+        totals = (scores == best).astype(np.float64) @ lifted  # a point that two centres are nearest to counts for both
+        held = totals[:, :, :1] > 0
+        centres = np.where(held, totals[:, :, 1:] / np.where(held, totals[:, :, :1], 1.0), centres)
     return centres, losses

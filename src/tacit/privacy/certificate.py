@@ -13,8 +13,9 @@ import json
 import math
 import textwrap
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from html import escape
-from importlib.metadata import version as installed_version
+from importlib.metadata import version
 from pathlib import Path
 
 from scipy.optimize import minimize_scalar
@@ -29,6 +30,11 @@ _SEEDED = "SEEDED: NOT PRIVATE"
 _WIDTH = 92
 
 Table = list[tuple[str, ...]]
+
+
+@cache
+def _own_version() -> str:
+    return version("tacit")  # takes milliseconds, as it reads a file
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class Certificate:
     rows: int | None = None
     bounds: str = ""
     notes: tuple[str, ...] = ()
-    version: str = field(default_factory=lambda: installed_version("tacit"))
+    version: str = field(default_factory=_own_version)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "releases", tuple(self.releases))

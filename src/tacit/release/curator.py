@@ -74,6 +74,9 @@ class Rows(Protocol):
     def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
 
+    def held(self) -> Rows:
+        """Return the same rows, mapped once and for all where memory allows."""
+
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
@@ -176,6 +179,8 @@ class Curator:
         noise_scale = step.noise_multiplier * sensitivity
         draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
         self._charge()
+        with self._lock:  # two threads need not both work it out
+            self._rows = self._rows.held()
         total = self._rows.sum(_quietly(lambda block: lattice.quantise(statistic.block_sum(block))))
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.

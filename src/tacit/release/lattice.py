@@ -105,10 +105,10 @@ class Lattice:
 
     def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return the nearest points, in steps: halves to even, cut off at 2**62 steps, NaN to 0."""
-        with np.errstate(over="ignore", under="ignore"):  # numbers too large or too small for float64 end up right
-            steps = np.asarray(values, dtype=np.float64) / self.step
-        steps = np.where(np.isnan(steps), 0.0, np.rint(steps))
-        return np.clip(steps, -_LARGEST, _LARGEST).astype(np.int64)
+        with np.errstate(all="ignore"):  # numbers too large or too small for float64 end up right
+            steps = np.rint(np.asarray(values, dtype=np.float64) / self.step)
+            steps = np.minimum(np.maximum(steps, -_LARGEST), _LARGEST)
+            return np.where(np.isnan(steps), 0.0, steps).astype(np.int64)
 
     def to_float(self, steps: ArrayLike) -> NDArray[np.float64]:
         """Return points as numbers; past 2**53 steps the nearest float, a function of the steps and as private."""

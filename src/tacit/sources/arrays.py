@@ -38,6 +38,8 @@ class ArraySource(Source):
            [5., 6.]])
     """
 
+    in_memory = True
+
     def __init__(self, array: Any) -> None:
         self.array = _matrix_of_numbers(array)
 

@@ -29,6 +29,8 @@ class FrameSource(Source):
     {'age': [31, 45]}
     """
 
+    in_memory = True
+
     def __init__(self, frame: Any) -> None:
         wrapped = _eager(frame)
         self._frame = wrapped.to_native()  # unwrapped, because not every version of narwhals can be pickled

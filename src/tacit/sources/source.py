@@ -29,6 +29,8 @@ from numpy.typing import NDArray
 from tacit.sources.summation import sum_over_blocks
 
 BLOCK_ROWS = 8192
+_FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
+_MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
 
 
 class Source(ABC):
@@ -50,6 +52,9 @@ class Source(ABC):
 
     #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
     types_are_guessed: bool = False
+
+    #: True where the rows are in memory as it is, and not read anew for every pass.
+    in_memory: bool = False
 
     @property
     @abstractmethod
@@ -86,6 +91,14 @@ class Source(ABC):
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
 
+    def held(self) -> Source:
+        """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
+
+        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB. Other sources,
+        such as files, are returned as they are: their rows are never held.
+        """
+        return self
+
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
 
@@ -95,9 +108,11 @@ class Source(ABC):
             From a block to a vector of int64, of the same length for every block. It runs on several threads at a
             time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
         threads : int, optional
-            How many blocks to work on at a time; by default as many as there are processors, at most 8. The answer
-            does not depend on it.
+            How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
+            there are few rows. The answer does not depend on it.
         """
+        if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
+            threads = 1
         return sum_over_blocks(self.blocks(), function, threads)
 
 
@@ -127,6 +142,51 @@ class MappedSource(Source):
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        return self.parent.in_memory
+
+    def held(self) -> Source:
+        if not self.in_memory:
+            return self
+        blocks = self.blocks()
+        first = next(blocks)
+        if first.nbytes * (self.n_rows / len(first)) > _MOST_HELD:
+            return self
+        held = (first, *blocks)
+        for block in held:
+            if isinstance(block, np.ndarray):
+                block.flags.writeable = False  # what one pass wrote there, the next would read
+        return HeldSource(held, self.names)
+
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.
         return self.parent.sum(lambda block: function(self.function(block)), threads=threads)
+
+
+@dataclass(frozen=True)
+class HeldSource(Source):
+    """Blocks that are in memory."""
+
+    held_blocks: tuple[Any, ...]
+    names: tuple[str, ...] | None
+
+    in_memory = True
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.names
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(block) for block in self.held_blocks)
+
+    @property
+    def types(self) -> pa.Schema:
+        raise TypeError("A mapped source has no declared types; ask the source it was made from.")
+
+    def blocks(self) -> Iterator[Any]:
+        return iter(self.held_blocks)
+
+    def select(self, columns: Sequence[str]) -> Source:
+        raise TypeError("Columns cannot be selected after map; select them first, then map.")

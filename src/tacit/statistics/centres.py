@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.statistics.components import ROWS_AT_ONCE, Array, filled_up
 
 Labels = NDArray[np.intp]
-_PIECE = 32 * ROWS_AT_ONCE  # rows whose scores are held at a time: they stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +34,8 @@ class Centres:
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or not len(self.points) or not np.isfinite(self.points).all():
             raise ValueError("Centres must be finite points, a matrix with one row for each.")
-        # x is nearest to the c with the largest <c, x> - |c|^2 / 2: one product, with a one behind each row.
         halves = 0.5 * np.einsum("kd,kd->k", self.points, self.points)
-        object.__setattr__(self, "_affine", np.vstack([self.points.T, -halves]))
+        object.__setattr__(self, "_halves", halves[:, None])
 
     @property
     def count(self) -> int:
@@ -54,18 +52,24 @@ class Centres:
 
         Where two are equally near, the first of them. A row with NaN, or so far out that its products overflow, has
         some index too; what it contributes is for the statistic to bound. What is found for a row does not depend on
-        where in the block it stands, for the reason that ``Components.e_step`` gives.
+        where in the block it stands: see ``filled_up``.
         """
-        labels = np.zeros(len(block), dtype=np.intp)
+        return self.short_labels(block).astype(np.intp)
+
+    def short_labels(self, block: Array) -> NDArray[np.signedinteger]:
+        """Return what :meth:`nearest` does, in the shortest type of number that holds it: that is sorted faster."""
+        rows, kind = len(block), np.min_scalar_type(-self.count - 1)
         if self.count == 1:
-            return labels
-        lifted = np.ones((_PIECE, self.columns + 1))
-        scores = np.empty((_PIECE, self.count))
+            return np.zeros(rows, dtype=kind)
+        columns = filled_up(block.T)
+        # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
+        whole = columns.shape[1]
+        scores = np.empty((self.count, (whole // ROWS_AT_ONCE | 1) * ROWS_AT_ONCE))[:, :whole]
         with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, len(block), _PIECE):
-                rows = block[start : start + _PIECE]
-                whole = -(-len(rows) // ROWS_AT_ONCE) * ROWS_AT_ONCE
-                lifted[: len(rows), :-1] = rows
-                np.matmul(lifted[:whole], self._affine, out=scores[:whole])  # type: ignore[attr-defined]
-                labels[start : start + len(rows)] = scores[: len(rows)].argmax(axis=1)
-        return labels
+            np.matmul(self.points, columns, out=scores)  # x is nearest to the c with the largest <c, x> - |c|^2 / 2
+            scores -= self._halves  # type: ignore[attr-defined]
+            # The first of the largest, as argmax(axis=0) would find it in four times the time.
+            ranks = np.arange(self.count, 0, -1, dtype=kind)[:, None]
+            first = ((scores == scores.max(axis=0)).view(np.int8) * ranks).max(axis=0)
+        labels: NDArray[np.signedinteger] = np.minimum(self.count - first[:rows], self.count - 1)
+        return labels  # the last one for NaN, which is nowhere the largest

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.centres import Centres, Labels
+from tacit.statistics.centres import Centres
 from tacit.statistics.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
-from tacit.statistics.components import Array
+from tacit.statistics.components import ROWS_AT_ONCE, Array
 
 _LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 
@@ -112,25 +111,37 @@ class ClusterMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        labels = self.centres.nearest(block)
+        columns, rows = self.centres.columns, len(block)
+        labels = self.centres.short_labels(block)
+        counts = np.bincount(labels, minlength=self.centres.count)
+        order = np.argsort(labels, kind="stable")
+        together = block.T.take(order, axis=1) if len(counts) > 1 else block.T
+        places = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
+        # Column by column, with one or two more numbers for each row: products of an even number of columns take less
+        # time. Filled up, so that squares are computed alike at every place.
+        lifted = np.empty((columns + 2 - columns % 2, rows + -rows % ROWS_AT_ONCE))
+        lifted[:, rows:] = lifted[columns:] = 0.0
+        away = lifted[:columns]
         with np.errstate(over="ignore", invalid="ignore"):
-            away = self.centres.points.take(labels, axis=0)
-            np.subtract(block, away, out=away)  # in place, as is what follows: fresh memory is what costs time here
-            squares = np.einsum("rd,rd->r", away, away)
+            np.subtract(together, self.centres.points.T.repeat(counts, axis=1), out=away[:, :rows])
+            squares = np.einsum("dr,dr->r", away, away)[:rows]
         kept = np.isfinite(squares)
         if not kept.all():
-            labels, away, squares = labels[kept], away[kept], squares[kept]
-        scale = 1.0 / np.maximum(np.sqrt(squares), self.radii[labels])  # of x - c to v
-        number, rows = self.centres.count, len(labels)
-        members = csc_array((scale, labels, np.arange(rows + 1)), shape=(number, rows))  # one entry for each row
-        counts, sums = np.bincount(labels, minlength=number), members @ away
-        if self.covariance_type == "spherical":
-            seconds = np.bincount(labels, squares * scale * scale, number).astype(np.float64)
-        elif self.covariance_type == "diag":
-            seconds = csc_array((scale * scale, labels, members.indptr), shape=members.shape) @ (away * away)
+            return self.block_sum(block[np.sort(order[kept])])
+        scale = 1.0 / np.maximum(np.sqrt(squares), self.radii.repeat(counts))  # of x - c to v
+        lifted, away = lifted[:, :rows], away[:, :rows]
+        if self.covariance_type == "full":
+            away *= scale
+            lifted[columns] = 1.0
+            moments = np.array([mine @ mine.T for mine in (lifted[:, place] for place in places)])
+            upper, cols, weights = triangle(columns)
+            sums, seconds = moments[:, columns, :columns], moments[:, upper, cols] * weights
         else:
-            away *= scale[:, None]
-            seconds = self._grams(labels, away, counts)
+            lifted[columns] = squares * scale
+            if self.covariance_type == "diag":
+                lifted = np.concatenate([away, away * away * scale])
+            moments = np.array([lifted[:, place] @ scale[place] for place in places])
+            sums, seconds = moments[:, :columns], moments[:, columns : columns + self._seconds]
         return np.concatenate([self.count * counts, self.mean * sums.ravel(), self.second * seconds.ravel()])
 
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
@@ -154,14 +165,3 @@ class ClusterMoments:
     @property
     def _seconds(self) -> int:
         return numbers_in_second_moment(self.covariance_type, self.centres.columns)
-
-    def _grams(self, labels: Labels, rows: Array, counts: Labels) -> Array:
-        """Return the sum of v v' over each cluster's rows (K, m): they are brought together first."""
-        short = labels.astype(np.uint16) if len(counts) < 2**16 else labels  # short numbers are sorted faster
-        rows = rows.take(np.argsort(short, kind="stable"), axis=0)
-        grams = np.zeros((len(counts), self.centres.columns, self.centres.columns))
-        for gram, end, count in zip(grams, np.cumsum(counts).tolist(), counts.tolist()):
-            mine = rows[end - count : end]
-            np.matmul(mine.T, mine, out=gram)
-        upper, cols, weights = triangle(self.centres.columns)
-        return grams[:, upper, cols] * weights

@@ -12,6 +12,22 @@ Array = NDArray[np.float64]
 ROWS_AT_ONCE = 64  # the e-step works on multiples of so many rows
 
 
+def filled_up(columns: Array) -> Array:
+    """Return numbers (..., rows) with zeros behind them, up to a multiple of ``ROWS_AT_ONCE`` rows.
+
+    What is computed for a row must not depend on where in the block it stands. A matrix product takes rows by fours or
+    eights and rounds those left over differently; far from narrow components that could decide which of two a row
+    belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
+
+    Examples
+    --------
+    >>> filled_up(np.ones((2, 65))).shape, filled_up(np.ones((2, 64))).shape
+    ((2, 128), (2, 64))
+    """
+    short = -columns.shape[-1] % ROWS_AT_ONCE
+    return np.concatenate([columns, np.zeros((*columns.shape[:-1], short))], axis=-1) if short else columns
+
+
 @dataclass(frozen=True, eq=False)
 class Components:
     """A mixture of K Gaussians in d columns, in the form the E-step wants.
@@ -60,14 +76,6 @@ class Components:
         """How many columns the rows have."""
         return int(self.means.shape[1])
 
-    def whiten(self, block: Array) -> Array:
-        """Return (1, y) with y = L_k^-1 (x - mu_k) for all rows x of a block and all k, as (K, 1 + d, rows)."""
-        rows = np.empty((self.columns + 1, len(block)))
-        rows[:-1] = block.T
-        rows[-1] = 1.0
-        lifted: Array = self._affine @ rows  # type: ignore[attr-defined]
-        return lifted.reshape(self.count, self.columns + 1, len(block))
-
     def log_joint(self, distances: Array) -> Array:
         """Return log(weight_k N(x; mu_k, Sigma_k)) without d/2 log(2 pi), from squared distances (K, rows)."""
         joint: Array = self._log_scales - 0.5 * distances  # type: ignore[attr-defined]
@@ -77,22 +85,16 @@ class Components:
         """Return whitened rows (1, y) as (K, 1 + d, rows), squared norms of y (K, rows) and responsibilities (K, rows).
 
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
-        distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0.
-
-        What is computed for a row does not depend on where in the block it stands. A matrix product takes rows by fours
-        or eights and rounds those left over differently; far from narrow components that could decide which of two a
-        row belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
+        distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0. What is
+        computed for a row does not depend on where in the block it stands; see ``filled_up``.
 
         `evidence` (K, rows) is the log likelihood of what else is known of each row, under each component. A row for
         which it is not finite belongs to no component.
         """
-        if short := -len(block) % ROWS_AT_ONCE:
-            if evidence is not None:
-                evidence = np.concatenate([evidence, np.zeros((self.count, short))], axis=1)
-            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]), evidence)
-            return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
+        rows = len(block)
         lifted, distances, lost = self._distances(block)
         if evidence is not None:
+            evidence = filled_up(evidence)
             lost |= ~np.isfinite(evidence.sum(axis=0))
         if lost.any():
             lifted[:, :, lost] = 0.0
@@ -105,30 +107,33 @@ class Components:
         shares /= shares.sum(axis=0)
         if lost.any():
             shares[:, lost] = 0.0
-        return lifted, distances, shares
+        return lifted[:, :, :rows], distances[:, :rows], shares[:, :rows]
 
     def log_density(self, block: Array, evidence: Array | None = None) -> Array:
         """Return the log density of the mixture at each row, without d/2 log(2 pi), as (rows,).
 
-        NaN for rows that belong to no component; see ``e_step``, also for `evidence` and for why blocks are filled up.
+        NaN for rows that belong to no component; see ``e_step``, also for `evidence`.
         """
-        if short := -len(block) % ROWS_AT_ONCE:
-            if evidence is not None:
-                evidence = np.concatenate([evidence, np.zeros((self.count, short))], axis=1)
-            return self.log_density(np.concatenate([block, np.zeros((short, self.columns))]), evidence)[:-short]
         _, distances, lost = self._distances(block)
         if evidence is not None:
+            evidence = filled_up(evidence)
             lost |= ~np.isfinite(evidence.sum(axis=0))
         distances[:, lost] = 0.0
         joint = self.log_joint(distances)
         if evidence is not None:
             joint += np.where(lost, 0.0, evidence)
-        return log_total(joint, lost)
+        return log_total(joint, lost)[: len(block)]
 
     def _distances(self, block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Return whitened rows, squared distances from the components, and which rows are too far for either."""
+        """Return (1, y) with y = L_k^-1 (x - mu_k) for all rows x of a block, filled up, and all k (K, 1 + d, rows).
+
+        Also squared lengths of y, and which rows are too far for either.
+        """
+        columns = filled_up(block.T)
+        rows = np.ones((self.columns + 1, columns.shape[1]))
+        rows[:-1] = columns
         with np.errstate(over="ignore", invalid="ignore"):
-            lifted = self.whiten(block)
+            lifted = (self._affine @ rows).reshape(self.count, *rows.shape)  # type: ignore[attr-defined]
             y = lifted[:, 1:]
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances.sum(axis=0))
@@ -178,17 +183,15 @@ class DiagonalComponent:
 
     def e_step(self, block: Array) -> tuple[Array, Array, Array]:
         """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has a share of 1."""
-        if short := -len(block) % ROWS_AT_ONCE:
-            lifted, distances, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
-            return lifted[:, :, :-short], distances[:, :-short], shares[:, :-short]
-        lifted = np.ones((1, self.columns + 1, len(block)))
+        rows, columns = len(block), filled_up(block.T)
+        lifted = np.ones((1, self.columns + 1, columns.shape[1]))
         y = lifted[:, 1:]
         with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(block.T, self.mean[:, None], out=y[0])
+            np.subtract(columns, self.mean[:, None], out=y[0])
             y /= self.scales[:, None]
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances[0])
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
-        return lifted, distances, np.where(lost, 0.0, 1.0)[None]
+        return lifted[:, :, :rows], distances[:, :rows], np.where(lost, 0.0, 1.0)[None, :rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.statistics.components import Array, filled_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +46,11 @@ class FoldedScores:
 
         Sums over columns are taken one column after the other, so that a row's score does not depend on its place.
         """
-        if short := -len(block) % ROWS_AT_ONCE:
-            lifted, lengths, shares = self.e_step(np.concatenate([block, np.zeros((short, self.columns))]))
-            return lifted[:, :, :-short], lengths[:, :-short], shares[:, :-short]
-        lifted = np.ones((1, 1 + self.columns, len(block)))
+        rows, columns = len(block), filled_up(block.T)
+        lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
         scores = lifted[0, 1:]
         with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(block.T, self.origin[:, None], out=scores)
+            np.subtract(columns, self.origin[:, None], out=scores)
             scores *= np.tanh((scores * self.half[:, None]).sum(axis=0) / self.scale**2)
             scores -= self.half[:, None]
             scores /= self.scale
@@ -60,4 +58,4 @@ class FoldedScores:
             lost = ~np.isfinite(lengths)
         lifted[:, :, lost] = 0.0
         lengths[lost] = 0.0
-        return lifted, lengths[None], np.where(lost, 0.0, 1.0)[None]
+        return lifted[:, :, :rows], lengths[None, :rows], np.where(lost, 0.0, 1.0)[None, :rows]

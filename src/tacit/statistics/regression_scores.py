@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.statistics.components import Array, filled_up
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +71,14 @@ class RegressionScores:
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands, and a
         row that cannot be measured belongs to no component.
         """
-        if short := -len(block) % ROWS_AT_ONCE:
-            lifted, lengths, shares = self.e_step(np.concatenate([block, np.zeros((short, block.shape[1]))]))
-            return lifted[:, :, :-short], lengths[:, :-short], shares[:, :-short]
+        rows, columns = len(block), filled_up(block.T)
         with np.errstate(over="ignore", invalid="ignore"):
-            x = self._shortened(block)
-            residuals = (block[:, -1] - self.coefficients @ x) / self.scales[:, None]
+            x = self._shortened(columns)
+            residuals = (columns[-1] - self.coefficients @ x) / self.scales[:, None]
             squares = residuals * residuals
             lengths = squares * (x * x).sum(axis=0)
             lost = ~np.isfinite(lengths.sum(axis=0))
-        lifted = np.ones((self.count, 1 + self.columns, len(block)))
+        lifted = np.ones((self.count, 1 + self.columns, columns.shape[1]))
         np.multiply(residuals[:, None], x, out=lifted[:, 1:])
         joint: Array = self._log_scales - 0.5 * squares  # type: ignore[attr-defined]
         if lost.any():
@@ -89,14 +87,13 @@ class RegressionScores:
         shares = np.exp(joint, out=joint)
         shares /= shares.sum(axis=0)
         shares[:, lost] = 0.0
-        return lifted, lengths, shares
+        return lifted[:, :, :rows], lengths[:, :rows], shares[:, :rows]
 
-    def _shortened(self, block: Array) -> Array:
+    def _shortened(self, columns: Array) -> Array:
         """Return (1, u) as (1 + d, rows)."""
-        rows = np.empty((block.shape[1], len(block)))
-        rows[:-1] = block[:, :-1].T
-        rows[-1] = 1.0
-        x = np.ones((self.columns, len(block)))
+        rows = columns.copy()
+        rows[-1] = 1.0  # in place of the target
+        x = np.ones((self.columns, columns.shape[1]))
         x[1:] = self._affine @ rows  # type: ignore[attr-defined]
         x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
         return x

@@ -131,23 +131,25 @@ class Domain:
         return least
 
     def standardise(self, block: Array) -> Array:
-        """Return rows in standard coordinates, brought inside the bounds; missing cells stay missing."""
+        """Return rows in standard coordinates, brought inside the bounds; missing cells stay missing.
+
+        They are stored column by column, which is how most statistics read them.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
-            z = block - self.centre
-            z /= self.scale
+            z = np.subtract(block.T, self.centre[:, None], order="C")
+            z /= self.scale[:, None]
             if self.unbounded:
-                return z
+                return z.T
             if not self.ball:
-                return np.clip(z, -1.0, 1.0, out=z)
-            lengths = np.sqrt(np.einsum("ij,ij->i", z, z))
+                return np.clip(z, -1.0, 1.0, out=z).T
+            lengths = _lengths(z)
             odd = ~np.isfinite(lengths)
             if odd.any():
-                z[odd] = _shortened(z[odd])
-                filled = _filled(z[odd])  # a missing cell adds nothing to a row's length
-                lengths[odd] = np.sqrt(np.einsum("ij,ij->i", filled, filled))
+                z[:, odd] = _shortened(z[:, odd])
+                lengths[odd] = _lengths(_filled(z[:, odd]))  # a missing cell adds nothing to a row's length
             reach = math.sqrt(self.columns)
-            z *= (reach / np.maximum(lengths, reach))[:, None]
-            return z
+            z *= reach / np.maximum(lengths, reach)
+            return z.T
 
     def restore(self, z: Array) -> Array:
         """Return rows in their own units, from standard coordinates."""
@@ -173,11 +175,19 @@ def _filled(z: Array) -> Array:
     return np.where(np.isnan(z), 0.0, z)
 
 
-def _shortened(rows: Array) -> Array:
+def _lengths(z: Array) -> Array:
+    """Return the lengths of rows, given column by column; each is computed alike, wherever the row stands."""
+    squares = np.zeros(z.shape[1])
+    for column in z:
+        squares += column * column
+    return np.sqrt(squares, out=squares)
+
+
+def _shortened(z: Array) -> Array:
     """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
-    rows = np.clip(rows, -1e300, 1e300)
-    largest = np.abs(_filled(rows)).max(axis=1, keepdims=True)
-    return np.where(largest > _LONGEST, np.clip(rows / largest, -1.0, 1.0) * _LONGEST, rows)
+    z = np.clip(z, -1e300, 1e300)
+    largest = np.abs(_filled(z)).max(axis=0)
+    return np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)
 
 
 def _words(column: Column) -> str:

@@ -204,11 +204,18 @@ def test_refusals_come_before_anything_is_charged(options, message, tmp_path):
 
 def test_few_iterations_grow_faster():
     extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
-    assert AdaptiveClusters(5, extent, 1000).sizes == [1, 3, 8, 24, 5, 5, 5]
-    assert AdaptiveClusters(20, extent, 1000).sizes == [1, 3, 12, 40, 20, 20, 20]
+    assert AdaptiveClusters(5, extent, 1000).sizes == [1, 3, 8, 24, 5]
+    assert AdaptiveClusters(5, extent, 1000, pure=True).sizes == [1, 4, 16, 5]
+    assert AdaptiveClusters(20, extent, 1000).sizes == [1, 3, 12, 40, 20]
     assert AdaptiveClusters(20, extent, 1000, n_iter=3).sizes == [1, 40, 20]
-    assert AdaptiveClusters(1, extent, 1000).sizes == [1, 1, 1, 1]
-    assert AdaptiveClusters(20, extent, 1000, pure=True).sizes == [1, 6, 40, 20, 20]
+    assert AdaptiveClusters(1, extent, 1000).sizes == [1, 1]
+    assert AdaptiveClusters(20, extent, 1000, pure=True).sizes == [1, 6, 40, 20]
+
+
+def test_budget_and_rows_pay_for_rounds():
+    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
+    for rows, epsilon, refining in ((10_000, 0.1, 1), (100_000, 0.1, 3), (100_000, 1.0, 4), (None, 1.0, 4)):
+        assert AdaptiveClusters(5, extent, rows, epsilon=epsilon).sizes[4:] == [5] * refining
 
 
 # Parts

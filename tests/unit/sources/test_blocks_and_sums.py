@@ -84,6 +84,32 @@ def test_map_is_lazy_and_chains(source, rows):
     assert sorted(seen) == [77, BLOCK_ROWS, BLOCK_ROWS]
 
 
+def test_rows_in_memory_are_mapped_once_for_many_passes(source, rows):
+    seen = []
+    mapped = numeric(source).map(lambda block: seen.append(len(block)) or block[:, :1] * 2, columns=["double"])
+    held = mapped.held()
+    for _ in range(3):
+        np.testing.assert_array_equal(held.sum(thousandths), [np.rint(2000 * rows[:, 0]).astype(np.int64).sum()])
+    assert held.n_rows == ROWS
+    assert held.columns == ("double",)
+    if source.in_memory:
+        assert seen == [BLOCK_ROWS, BLOCK_ROWS, 77]
+        assert held.held() is held
+        assert not any(block.flags.writeable for block in held.blocks())
+    else:
+        assert held is mapped
+        assert len(seen) == 9
+    assert source.held() is source
+
+
+def test_what_would_take_much_memory_is_not_held(monkeypatch):
+    mapped = as_source(np.zeros((ROWS, 2))).map(lambda block: block + 1)
+    monkeypatch.setattr("tacit.sources.source._MOST_HELD", ROWS * 2 * 8)
+    assert mapped.held() is not mapped
+    monkeypatch.setattr("tacit.sources.source._MOST_HELD", ROWS * 2 * 8 - 1)
+    assert mapped.held() is mapped
+
+
 def test_missing_is_found_in_the_last_block(source):
     assert not has_missing(numeric(source))
 
