@@ -9,6 +9,7 @@ from importlib.metadata import version
 from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MixturePrior, Moments, load_model, save_model
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
+from tacit.synthesis import TableModel
 from tacit.tables import Schema
 
 __version__ = version("tacit")
@@ -25,6 +26,7 @@ __all__ = [
     "Plan",
     "RobustMean",
     "Schema",
+    "TableModel",
     "__version__",
     "load_model",
     "mean",

@@ -1,0 +1,151 @@
+"""Histograms of numbers from noisy counts: bins as fine as the noise allows, and values that many rows share apart.
+
+All of it is arithmetic on public numbers and on counts that are private already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.statistics import Bins
+from tacit.statistics.components import Array
+
+PARTS = 64  # that a bin is split into
+MOST_SPLIT = 64  # bins of a column that are split at a time
+_EXACT = 128  # whole numbers up to so many are counted one by one
+_STANDS_OUT = 4.0  # noise deviations: one bin in thirty thousand does so by chance
+_WORTH_SPLITTING = 8.0  # noise deviations: of a lighter bin no part would stand out
+NARROW = 1e-9  # half ranges; what is narrower is a single value
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Bins of a number in standard coordinates, and noisy counts of rows in them.
+
+    Parameters
+    ----------
+    edges : (bins + 1,) array
+    counts : (bins,) array
+    unit : float
+        The distance of neighbouring whole numbers, edges being halfway between them; 0 of numbers with fractions.
+    place : int
+        Where the number is found in a row.
+
+    Examples
+    --------
+    >>> ages = Histogram.empty(first_edges(unit=1 / 60, reach=1.0), unit=1 / 60)  # whole numbers from 0 to 120
+    >>> len(ages.counts), ages.can_be_refined
+    (121, False)
+    >>> Histogram.empty(first_edges(unit=0.0, reach=1.0), unit=0.0).can_be_refined
+    True
+    """
+
+    edges: Array
+    counts: Array
+    unit: float
+    place: int
+
+    @classmethod
+    def empty(cls, edges: Array, unit: float, place: int = 0) -> Histogram:
+        """Return a histogram that nothing has been counted in."""
+        return cls(edges, np.zeros(len(edges) - 1), unit, place)
+
+    @property
+    def can_be_refined(self) -> bool:
+        """Whether any bin has room for narrower ones."""
+        return bool(self._room().any())
+
+    def bins(self, missing: bool) -> Bins:
+        """Return the bins as a statistic takes them, each a group of its own."""
+        return Bins((self.place,), np.arange(len(self.counts)), self.edges, missing)
+
+    def counted(self, counts: Array, noise: float) -> Histogram:
+        """Return the histogram with counts, and bins that do not stand out of the noise put together."""
+        starts, sums = _standing_out(counts, noise)
+        return Histogram(self.edges[np.append(starts, len(counts))], sums, self.unit, self.place)
+
+    def heavy(self, noise: float) -> np.ndarray:
+        """Return which bins are worth splitting."""
+        worth = self._room() & (self.counts > _WORTH_SPLITTING * noise)
+        heaviest = np.argsort(np.where(worth, -self.counts, np.inf), kind="stable")[:MOST_SPLIT]
+        return np.sort(heaviest[worth[heaviest]])
+
+    def split(self, heavy: np.ndarray) -> Bins:
+        """Return bins that count the parts of heavy ones alone."""
+        edges, groups, counted = [self.edges[:1]], [], 0
+        for b in range(len(self.counts)):
+            if b in heavy:
+                parts = _parts(self.edges[b], self.edges[b + 1], self.unit)
+                groups.append(np.arange(counted, counted + len(parts)))
+                edges.append(parts)
+                counted += len(parts)
+            else:
+                groups.append(np.array([-1]))
+                edges.append(self.edges[b + 1 : b + 2])
+        return Bins((self.place,), np.concatenate(groups), np.concatenate(edges))
+
+    def refined(self, heavy: np.ndarray, split: Bins, counts: Array, noise: float) -> Histogram:
+        """Return the histogram with heavy bins replaced by those of their parts that stand out, and what is between.
+
+        `counts` are those of `split`. The parts of a bin and the bin itself were counted independently: the parts get
+        an equal share each of the difference, so that they add up to the best estimate of the whole.
+        """
+        assert split.edges is not None
+        edges, found, start = [self.edges[:1]], [], 0
+        for b, count in enumerate(self.counts):
+            if b not in heavy:
+                edges.append(self.edges[b + 1 : b + 2])
+                found.append([count])
+                continue
+            ends = _parts(self.edges[b], self.edges[b + 1], self.unit)
+            parts = counts[start : start + len(ends)]
+            start += len(ends)
+            starts, sums = _standing_out(parts + (count - parts.sum()) / (len(parts) + 1), noise)
+            edges.append(ends[np.append(starts[1:], len(parts)) - 1])
+            found.append(sums)
+        return Histogram(np.concatenate(edges), np.concatenate(found), self.unit, self.place)
+
+    def _room(self) -> np.ndarray:
+        return np.diff(self.edges) > max(1.5 * self.unit, NARROW)
+
+
+def first_edges(unit: float, reach: float, values: tuple[float, ...] = ()) -> Array:
+    """Return where the first bins of a number begin and end, from -reach to reach.
+
+    Each of a few whole numbers has a bin of its own. Of numbers with fractions, so have both ends, which stand for all
+    beyond them, and `values`.
+    """
+    if unit:
+        low, length = -reach - unit / 2, round(2 * reach / unit) + 1
+        parts = length if length <= _EXACT else PARTS
+        return low + unit * np.round(np.linspace(0, length, parts + 1))
+    alone = [-reach, *values, reach]
+    return np.unique([*np.linspace(-reach, reach, PARTS + 1), *alone, *np.nextafter(alone, np.inf)])
+
+
+def _parts(low: float, high: float, unit: float) -> Array:
+    """Return where the parts of a bin end."""
+    if not unit:
+        return np.append(np.linspace(low, high, PARTS + 1)[1:-1], high)
+    length = round((high - low) / unit)
+    ends = low + unit * np.round(np.linspace(0, length, min(PARTS, length) + 1)[1:])
+    return np.append(ends[:-1], high)
+
+
+def _standing_out(counts: Array, noise: float) -> tuple[np.ndarray, Array]:
+    """Return where bins begin that stand out of the noise, alone or together with neighbours, and their counts.
+
+    Those that do so alone come first, lest a value that many rows share be put together with its neighbours.
+    """
+    alone = counts > _STANDS_OUT * noise
+    starts, together, taken = [0], 0.0, 0
+    for b, count in enumerate(counts):
+        enough = taken > 0 and together > _STANDS_OUT * noise * np.sqrt(taken)
+        if b > 0 and (alone[b] or alone[b - 1] or enough):
+            starts.append(b)
+            together, taken = 0.0, 0
+        together += count
+        taken += 1
+    return np.array(starts), np.add.reduceat(counts, starts)
