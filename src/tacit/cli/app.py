@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from tacit import __version__
-from tacit.cli import budget, compare, demo, fit, model, plan, schema
+from tacit.cli import budget, compare, demo, fit_table, model, plan, schema
 from tacit.cli.failures import sentences
 from tacit.cli.options import examples
 
@@ -66,7 +66,7 @@ def tacit(
 app.command()(demo.demo)
 app.add_typer(schema.app, name="schema")
 app.command(epilog=plan.EXAMPLES)(plan.plan)
-app.add_typer(fit.app, name="fit")
+app.add_typer(fit_table.app, name="fit")
 app.command(epilog=model.SAMPLE_EXAMPLES)(model.sample)
 app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=model.REPORT_EXAMPLES)(model.report)

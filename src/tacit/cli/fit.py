@@ -31,12 +31,13 @@ from tacit.cli.options import (
 )
 from tacit.cli.schema import read_schema
 from tacit.files import check_destination
+from tacit.fitting import PrivateEstimator
 from tacit.latent import GaussianMixture
 from tacit.latent.model_file import save_model
 from tacit.privacy import Account, Ledger
 from tacit.tables import Schema
 
-__all__ = ["app"]
+__all__ = ["account_of", "app", "saved"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
 
@@ -102,14 +103,12 @@ def mixture(
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    if (ledger is None) != (dataset is None):
-        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and a data set in it.")
+    account = account_of(ledger, dataset)
     public = _public(schema, bounds, radius, private_bounds)
     check_destination(output, replace=force)
     if report is not None:
         check_destination(report, endings=(".html",))
     write_report = None if report is None else report_writer()
-    account = None if ledger is None or dataset is None else Ledger(ledger).account(dataset)
     model = GaussianMixture(
         components,
         covariance_type=covariance.value,
@@ -123,7 +122,7 @@ def mixture(
         random_state=seed,
         verbose=sys.stderr.isatty(),
     ).fit(str(data))
-    output = _saved(model, output)
+    output = saved(model, output)
     if write_report is not None:
         write_report(model, report, title=data.name)
     if seed is not None:
@@ -136,6 +135,13 @@ def mixture(
     screen.say()
     left = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
     screen.where(model=output, report=report, left=left, certificate=f"tacit certificate {output}")
+
+
+def account_of(ledger: str | None, dataset: str | None) -> Account | None:
+    """Return the account that a fit is charged to, if any."""
+    if (ledger is None) != (dataset is None):
+        raise typer.BadParameter("--ledger and --dataset belong together: a ledger, and a data set in it.")
+    return None if ledger is None or dataset is None else Ledger(ledger).account(dataset)
 
 
 def _public(
@@ -160,7 +166,7 @@ def _public(
     return "private" if private else radius if radius is not None else bounds  # type: ignore[return-value]
 
 
-def _saved(model: GaussianMixture, output: Path) -> Path:
+def saved(model: PrivateEstimator, output: Path) -> Path:
     """Save a model that was paid for: where it should go, or else where it can."""
     try:
         return save_model(model, output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
 from tacit.latent import GaussianMixture
 from tacit.latent.model_file import load_model
+from tacit.synthesis import TableModel
 
 __all__ = ["certificate", "report", "report_writer", "sample"]
 
@@ -47,7 +48,7 @@ def sample(
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    fitted = _mixture(model, "has no density to draw rows from")
+    fitted = _model(model, GaussianMixture | TableModel, "has no density to draw rows from")
     rng = np.random.default_rng(seed)
     with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
         columns = _write(fitted, rows, temporary, rng, advance)
@@ -69,7 +70,7 @@ def report(
     """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
-    fitted = _mixture(model, "has no report yet")
+    fitted = _model(model, GaussianMixture, "has no report yet")
     names = fitted._domain.names or ()
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
     if json:
@@ -98,15 +99,19 @@ def report_writer() -> Callable[..., Path]:
     return write_report
 
 
-def _mixture(path: Path, otherwise: str) -> GaussianMixture:
+def _model(path: Path, kind: Any, otherwise: str) -> Any:
     fitted = load_model(path)
-    if not isinstance(fitted, GaussianMixture):
-        raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a mixture's file.")
+    if not isinstance(fitted, kind):
+        raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name another file.")
     return fitted
 
 
 def _write(
-    model: GaussianMixture, rows: int, path: Path, rng: np.random.Generator, advance: Callable[[int], None]
+    model: GaussianMixture | TableModel,
+    rows: int,
+    path: Path,
+    rng: np.random.Generator,
+    advance: Callable[[int], None],
 ) -> list[str]:
     """Write synthetic rows part by part, so that memory stays small, and return the names of the columns."""
     first = _part(model, min(rows, _PART_ROWS), rng)
@@ -121,12 +126,14 @@ def _write(
     return list(first.column_names)
 
 
-def _part(model: GaussianMixture, rows: int, rng: np.random.Generator) -> pa.Table:
-    drawn, _ = model.sample(rows, rng)
+def _part(model: GaussianMixture | TableModel, rows: int, rng: np.random.Generator) -> pa.Table:
+    drawn = model.sample(rows, rng)
+    if isinstance(model, GaussianMixture):
+        drawn, _ = drawn
     if not isinstance(drawn, pa.Table):
         names = model._domain.names or [f"column_{j + 1}" for j in range(drawn.shape[1])]
         drawn = pa.table(dict(zip(names, drawn.T)))
-    return drawn.take(rng.permutation(rows))  # they come component by component
+    return drawn.take(rng.permutation(rows))  # those of a mixture come component by component
 
 
 def _split(text: str, names: tuple[str, ...]) -> tuple[str, str]:

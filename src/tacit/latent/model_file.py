@@ -6,7 +6,7 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",       or "KMeans"
+      "estimator": "GaussianMixture",       or "KMeans", or "TableModel"
       "about": "...",                       the next two lines, for whoever opens the file
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
@@ -20,7 +20,8 @@ The format, ``tacit.model/1``
 What the fit found is, for
 
 - GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), and "rows", the public or a noisy number of rows;
-- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z.
+- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
+- TableModel: "table" (see :mod:`tacit.synthesis.stored_table`).
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
@@ -45,12 +46,13 @@ from tacit.latent.k_means import KMeans
 from tacit.latent.prior import MixturePrior
 from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Certificate
+from tacit.synthesis import TableModel
 from tacit.tables import Domain, Schema
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans)}
+_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans, TableModel)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
@@ -124,7 +126,7 @@ def load_model(path: str | PathLike[str]) -> Any:
 
 def _parameters(model: PrivateEstimator) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
-    bounds, init = values["bounds"], values["init"]
+    bounds, init = values["bounds"], values.get("init", "")
     if isinstance(bounds, Schema):
         values["bounds"] = bounds.to_dict()
     elif isinstance(bounds, str | int | float | np.number):
@@ -176,7 +178,7 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     parameters["bounds"] = tuple(bounds) if isinstance(bounds, list) else schema or bounds
     if parameters.get("prior") is not None:
         parameters["prior"] = MixturePrior(**parameters["prior"])
-    if isinstance(parameters["init"], list):
+    if isinstance(parameters.get("init"), list):
         parameters["init"] = np.array(parameters["init"])
     model = _ESTIMATORS[values["estimator"]](**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))

@@ -45,10 +45,11 @@ class Bins:
     missing: bool = False
 
     def __post_init__(self) -> None:
-        intervals = self.edges is not None
-        bins = len(self.edges) - 1 if self.edges is not None else max(2, len(self.places))
-        if intervals and (len(self.places) != 1 or not (np.diff(self.edges) > 0).all()):
-            raise ValueError("The bins of a number need one place and increasing edges.")
+        bins = max(2, len(self.places))
+        if self.edges is not None:
+            bins = len(self.edges) - 1
+            if len(self.places) != 1 or not np.all(np.diff(self.edges) > 0):
+                raise ValueError("The bins of a number need one place and increasing edges.")
         if len(self.groups) != bins:
             raise ValueError(f"There must be a group for each of {bins} bin(s), and there are {len(self.groups)}.")
 
@@ -166,10 +167,12 @@ class PairCounts:
         """Return the counts of a block."""
         codes = [column.codes(block) for column in self.columns]
         sizes = [column.counted for column in self.columns]
-        return np.concatenate([
-            _tally(np.where(codes[j] < 0, -1, codes[i] * sizes[j] + codes[j]), sizes[i] * sizes[j])
-            for i, j in self.pairs
-        ])
+        return np.concatenate(
+            [
+                _tally(np.where(codes[j] < 0, -1, codes[i] * sizes[j] + codes[j]), sizes[i] * sizes[j])
+                for i, j in self.pairs
+            ]
+        )
 
     def parts(self, total: Array) -> dict[tuple[int, int], Array]:
         """Return a (noisy) total as tables, by pair."""

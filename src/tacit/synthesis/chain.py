@@ -56,7 +56,7 @@ class Chain:
         total = np.zeros(len(codes))
         for place, (column, weights) in enumerate(zip(self.order, self.weights)):
             chances = odds(design.before(place), weights)
-            total += np.log(chances[np.arange(len(codes)), codes[:, column]])
+            total += np.log(chances[codes[:, column], np.arange(len(codes))])
             design.append(codes[:, column])
         return total
 
@@ -67,32 +67,32 @@ class Design:
     def __init__(self, rows: int, sizes: tuple[int, ...], order: tuple[int, ...]) -> None:
         self._order, self._done = order, 0
         self._ends = np.cumsum([1, *(sizes[column] for column in order)])
-        self._ones = np.zeros((rows, int(self._ends[-1])), dtype=np.float32)
-        self._ones[:, 0] = 1.0
+        self._ones = np.zeros((int(self._ends[-1]), rows), dtype=np.float32)
+        self._ones[0] = 1.0
         self.codes = np.zeros((rows, len(sizes)), dtype=np.intp)
 
     def append(self, codes: Codes) -> None:
         """Add the next column of the order."""
         self.codes[:, self._order[self._done]] = codes
-        self._ones[np.arange(len(codes)), self._ends[self._done] + codes] = 1.0
+        self._ones[self._ends[self._done] + codes, np.arange(len(codes))] = 1.0
         self._done += 1
 
     def before(self, place: int) -> _Single:
-        """Return the zeros and ones of the columns that come before this place in the order."""
-        return self._ones[:, : self._ends[place]]
+        """Return the zeros and ones of the columns before this place in the order, (1 + all their codes, rows)."""
+        return self._ones[: self._ends[place]]
 
 
 def odds(ones: _Single, weights: Array) -> _Single:
-    """Return the probabilities of a column's codes, (rows, codes)."""
-    logits = ones @ weights.astype(np.float32)
-    logits -= logits.max(axis=1, keepdims=True)
+    """Return the probabilities of a column's codes, (codes, rows): rows last, as sums over few codes are slow else."""
+    logits = weights.T.astype(np.float32) @ ones
+    logits -= logits.max(axis=0)
     np.exp(logits, out=logits)
-    logits /= logits.sum(axis=1, keepdims=True)
+    logits /= logits.sum(axis=0)
     np.maximum(logits, np.finfo(np.float32).tiny, out=logits)
     return logits
 
 
 def drawn(chances: _Single, rng: np.random.Generator) -> Codes:
-    """Return a code for each row of probabilities."""
-    thresholds = rng.random(len(chances), dtype=np.float32)[:, None]
-    return np.minimum((np.cumsum(chances, axis=1) < thresholds).sum(axis=1), chances.shape[1] - 1)
+    """Return a code for each row, from their probabilities (codes, rows)."""
+    thresholds = rng.random(chances.shape[1], dtype=np.float32)
+    return np.minimum((np.cumsum(chances, axis=0) < thresholds).sum(axis=0), len(chances) - 1)

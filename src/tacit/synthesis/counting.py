@@ -19,7 +19,7 @@ from tacit.synthesis.histograms import MOST_SPLIT, PARTS, Histogram
 
 COLUMNS, FINER, PAIRS = "columns", "finer columns", "pairs"
 _FINER_ROUNDS = 2
-_FOR_COLUMNS = 0.15  # of the budget, in squared signal-to-noise
+_FOR_COLUMNS = 0.2  # of the budget, in squared signal-to-noise
 _MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is
 _GROUPED = 0.5  # of the share of rows at which a pair of groups has as many rows as the noise is large
 

@@ -17,9 +17,9 @@ from tacit.synthesis.chain import Chain, Design, drawn, odds
 
 Tables = dict[tuple[int, int], Array]
 
-_ROWS = 30_000  # drawn to fit to: their own error is well below that of real rows and of noise
+_FEWEST_ROWS, _MOST_ROWS = 3000, 30_000  # drawn to fit to: their own error is well below that of noise
 _ITERATIONS = 30
-_TYPICAL = 1.0  # how large weights are, in log odds, when nothing is known: what they are shrunk by
+_TYPICAL = 0.7  # how large weights are, in log odds, when nothing is known: what they are shrunk by
 
 
 def fit_chain(
@@ -60,10 +60,10 @@ def fit_chain(
     sizes = tuple(map(len, margins))
     order = _strongest_first(margins, tables, noise, rows)
     rng = np.random.default_rng(0)  # what is drawn here protects nobody
-    design, weights = Design(_ROWS, sizes, order), []
+    design, weights = Design(int(np.clip(3 * rows, _FEWEST_ROWS, _MOST_ROWS)), sizes, order), []
     for place, column in enumerate(order):
         ones = design.before(place)
-        shares = ones.mean(axis=0, dtype=np.float64)
+        shares = ones.mean(axis=1, dtype=np.float64)
         wanted, trust, start = [margins[column][None]], [np.zeros((1, sizes[column]))], 1
         for other in order[:place]:
             expected = np.outer(shares[start : start + sizes[other]], margins[column])
@@ -88,16 +88,16 @@ def _logit(ones: np.ndarray, wanted: Array, ridge: Array, margin: Array, shares:
 
     def loss(flat: Array) -> tuple[float, Array]:
         weights = start + flat.reshape(wanted.shape) * units
-        logits = ones @ weights.astype(np.float32)
-        highest = logits.max(axis=1, keepdims=True)
+        logits = weights.T.astype(np.float32) @ ones
+        highest = logits.max(axis=0)
         logits -= highest
         np.exp(logits, out=logits)
-        sums = logits.sum(axis=1, keepdims=True)
+        sums = logits.sum(axis=0)
         logits /= sums
         mean = float((np.log(sums) + highest).mean(dtype=np.float64))
         shrunk = ridge * weights
         value = mean - float((weights * wanted).sum()) + 0.5 * float((shrunk * weights).sum())
-        slope = (ones.T @ logits) / len(ones) - wanted + shrunk
+        slope = (ones @ logits.T) / ones.shape[1] - wanted + shrunk
         return value, (slope * units).ravel()
 
     best = minimize(loss, np.zeros(wanted.size), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS})

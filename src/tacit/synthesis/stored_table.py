@@ -1,6 +1,8 @@
 """How a table model is stored in a model file, and checked when it comes back.
 
-"table": {"columns": [{"edges": [...] or null, "groups": [...], "shares": [...]}, ...], "order": [...], "weights": [...]}
+"table": {"columns": [{"edges": [...] or null, "groups": [...], "shares": [...]}, ...],
+          "order": [...], "weights": [...]}
+
 is the density of z: see ``ABOUT``.
 """
 
@@ -17,10 +19,10 @@ from tacit.synthesis.columns import CountedColumn
 from tacit.synthesis.histograms import Histogram
 
 ABOUT = (
-    "table has the density of z. A column's cells fall into bins: its levels, false and true, or between edges; missing "
-    "cells, if they are modelled, into one more. Bins have groups. The groups of a row are drawn in the order given: the "
-    "log odds of a column's groups are the first row of its weights plus one further row for each column before it, "
-    "the one of its group. Within a group, bins have shares, and numbers lie anywhere in a bin."
+    "table has the density of z. A column's cells fall into bins: its levels, false and true, or between edges; "
+    "missing cells, if they are modelled, into one more. Bins have groups. The groups of a row are drawn in the order "
+    "given: the log odds of a column's groups are the first row of its weights plus one further row for each column "
+    "before it, the one of its group. Within a group, bins have shares, and numbers lie anywhere in a bin."
 )
 
 
@@ -38,7 +40,9 @@ def stored(columns: list[CountedColumn], chain: Chain) -> dict[str, Any]:
     return {"table": {"columns": found, "order": list(chain.order), "weights": weights}}
 
 
-def restored(values: dict[str, Any], public: list[Bins | Histogram], missing: bool) -> tuple[list[CountedColumn], Chain]:
+def restored(
+    values: dict[str, Any], public: list[Bins | Histogram], missing: bool
+) -> tuple[list[CountedColumn], Chain]:
     """Return the columns and the chain that were stored, if they fit what is public of the columns."""
     table = values["table"]
     if len(table["columns"]) != len(public):

@@ -156,8 +156,8 @@ class TableModel(DensityMixin, PrivateEstimator):
     def score_samples(self, X: Any) -> Array:
         """Return the log density at each row, in the units of the rows.
 
-        Of levels, of missing cells and of values that have a bin of their own it is the log probability. Rows beyond the
-        bounds count as those at the bounds.
+        Of levels, of missing cells and of values that have a bin of their own it is the log probability. Rows beyond
+        the bounds count as those at the bounds.
         """
         check_is_fitted(self)
         return np.concatenate([self._log_densities(block) for block in self._standard_blocks(X)])
