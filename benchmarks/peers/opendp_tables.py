@@ -18,9 +18,9 @@ import polars as pl
 SPLITS = (0.9, 0.915, 0.875, 0.93, 0.86)
 
 # AIM as it comes considers all triples of columns, in 208 rounds, with a model of up to 80 MB; on Adult no end of that
-# was in sight after twenty minutes. So it is bounded: pairs, two rounds for each column, a smaller model, and a third
+# was in sight after twenty minutes. So it is bounded: pairs, a round for each column, a smaller model, and a seventh
 # of the iterations for each fit.
-ROUNDS_PER_COLUMN, MOST_MEGABYTES, ITERATIONS = 2, 8.0, 300
+ROUNDS_PER_COLUMN, MOST_MEGABYTES, ITERATIONS = 1, 2.0, 150
 
 
 def bounded(domain, loss, *, potentials=None):

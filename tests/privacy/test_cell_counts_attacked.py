@@ -97,7 +97,7 @@ def test_no_fit_goes_further_than_planned(missing, neighbors):
     transcript = Transcript(tacit.TableModel(random_state=0, missing=missing, neighbors=neighbors, **BUDGET), data)
     plan = transcript.model.privacy_.plan
     names = [name for _, name, *_ in transcript.releases]
-    assert names == ["columns", "finer columns", "finer columns", "pairs"]
+    assert names == ["columns", *["finer columns"] * 3, "pairs"]
     encoded = [SCHEMA.encode(table) for table in (data, neighbor)]
     assert transcript.furthest_step(*encoded) <= 1 + 1e-9
     assert transcript.spent(*encoded) <= planned_mu2(plan) * (1 + 1e-9)

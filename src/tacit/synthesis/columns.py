@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.statistics import Bins
 from tacit.statistics.components import Array
+from tacit.synthesis import inside_bins
 from tacit.synthesis.groups import grouped
 from tacit.synthesis.histograms import NARROW, Histogram, first_edges
 from tacit.tables import Domain, Integer, Numeric
@@ -52,8 +53,8 @@ class CountedColumn:
         """How many bins there are in each group."""
         return np.bincount(self._groups).astype(np.float64)
 
-    def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """Return encoded cells (rows, places) for the groups that rows are in."""
+    def draw(self, codes: Codes, rng: np.random.Generator, centre: float, scale: float) -> Array:
+        """Return encoded cells (rows, places) for the groups that rows are in; numbers are centre + scale * a cell."""
         found = np.empty(len(codes), dtype=np.intp)
         for group in range(self.bins.counted):
             members = np.flatnonzero(self._groups == group)
@@ -62,9 +63,10 @@ class CountedColumn:
             found[inside] = rng.choice(members, size=len(inside), p=chances)
         places, edges = len(self.bins.places), self.bins.edges
         if edges is not None:
-            ends = np.append(edges, edges[-1])  # of missing cells, none
-            low, width = ends[found], ends[found + 1] - ends[found]
-            cells = (low + np.where(width > NARROW, width, 0.0) * rng.random(len(found)))[:, None]
+            bins = np.minimum(found, len(edges) - 2)  # those of missing cells do not matter
+            place = inside_bins.places(self._tilts[bins], rng.random(len(bins)))
+            shared = inside_bins.shared_values(edges, centre, scale)[bins]
+            cells = np.where(np.isnan(shared), edges[bins] + np.diff(edges)[bins] * place, shared)[:, None]
         elif places == 1:
             cells = np.where(found > 0, 1.0, -1.0)[:, None]
         else:
@@ -72,17 +74,25 @@ class CountedColumn:
         cells[found >= len(self.bins.groups)] = np.nan
         return cells
 
-    def log_densities(self, bins: Codes, scale: float) -> Array:
+    def log_densities(self, block: Array, bins: Codes, scale: float) -> Array:
         """Return the log density of cells given their groups: of numbers per unit, of which `scale` are a half range.
 
-        Of levels, and of values that have a bin of their own, it is the log probability.
+        Of levels, and of the few values that have a bin of no width, it is the log probability.
         """
-        bins = np.where(bins < 0, len(self.shares) - 1, bins)
-        densities = np.log(self.shares) - np.log(self.group_shares[self._groups])
-        if self.bins.edges is not None:
-            widths = np.diff(self.bins.edges)
-            densities[: len(widths)] -= np.where(widths > NARROW, np.log(widths * scale), 0.0)
-        return np.asarray(densities[bins])
+        chances = np.log(self.shares) - np.log(self.group_shares[self._groups])
+        found: Array = chances[np.where(bins < 0, len(chances) - 1, bins)]
+        edges = self.bins.edges
+        if edges is not None:
+            widths = np.diff(edges)[bins]
+            place = np.clip((block[:, self.bins.places[0]] - edges[bins]) / widths, 0.0, 1.0)
+            inside = inside_bins.log_densities(self._tilts[bins], place) - np.log(widths * scale)
+            found = found + np.where((bins >= 0) & (widths > NARROW), inside, 0.0)
+        return found
+
+    @property
+    def _tilts(self) -> Array:
+        assert self.bins.edges is not None
+        return inside_bins.tilts(self.bins.edges, self.shares)
 
     @property
     def _groups(self) -> Codes:

@@ -15,10 +15,9 @@ from tacit.statistics.components import Array
 from tacit.synthesis.columns import CountedColumn, possible_shares
 from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.groups import LEAST_SHARE, most_groups
-from tacit.synthesis.histograms import MOST_SPLIT, PARTS, Histogram
+from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
 
 COLUMNS, FINER, PAIRS = "columns", "finer columns", "pairs"
-_FINER_ROUNDS = 2
 _FOR_COLUMNS = 0.2  # of the budget, in squared signal-to-noise
 _MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is
 _GROUPED = 0.5  # of the share of rows at which a pair of groups has as many rows as the noise is large
@@ -29,7 +28,7 @@ Public = Sequence[Bins | Histogram]
 def steps(public: Public, missing: bool) -> list[Step]:
     """Return the plan, up to a scale: every count of columns has the same noise, and so has every count of pairs."""
     wide = sum(_can_be_refined(column) for column in public)
-    counts, pairs = len(public) + _FINER_ROUNDS * wide, len(public) * (len(public) - 1) // 2
+    counts, pairs = len(public) + ROUNDS * wide, len(public) * (len(public) - 1) // 2
     share = _FOR_COLUMNS if pairs else 1.0
 
     def multiplier(columns: int) -> float:
@@ -37,7 +36,7 @@ def steps(public: Public, missing: bool) -> list[Step]:
 
     found: list[Step] = [Gaussian(COLUMNS, multiplier(len(public)), 1, CellCounts(_first(public, missing)).size)]
     if wide:
-        found.append(Gaussian(FINER, multiplier(wide), _FINER_ROUNDS, wide * MOST_SPLIT * PARTS))
+        found.append(Gaussian(FINER, multiplier(wide), ROUNDS, wide * MOST_SPLIT * PARTS))
     if pairs:
         most = [_most_groups(column) + missing for column in public]
         size = (sum(most) ** 2 - sum(groups**2 for groups in most)) // 2
@@ -60,17 +59,19 @@ def count_columns(curator: Curator, public: Public, missing: bool, n_rows: int |
     counts = statistic.parts(curator.release(COLUMNS, statistic))
     certainty = np.array([1 / len(each) for each in counts])
     rows = float(n_rows or max(1.0, certainty @ [each.sum() for each in counts] / certainty.sum()))
+    if missing:  # columns that have no gaps must not get some by noise
+        for each in counts:
+            each[-1] = each[-1] if each[-1] > STANDS_OUT * noise else 0.0
     histograms = {
         j: column.counted(counts[j][: len(column.counts)], noise)
         for j, column in enumerate(public)
         if isinstance(column, Histogram)
     }
-    gaps = {j: counts[j][len(column.counts) :] for j, column in enumerate(public) if isinstance(column, Histogram)}
-    _refine(curator, histograms, noise)
+    _refine(curator, histograms, [j for j in histograms if _can_be_refined(public[j])], noise)
     columns = []
     for j, column in enumerate(public):
         if isinstance(column, Histogram):
-            bins, found = histograms[j].bins(missing), np.append(histograms[j].counts, gaps[j])
+            bins, found = histograms[j].bins(missing), np.append(histograms[j].counts, counts[j][len(column.counts) :])
         else:
             bins, found = column, counts[j]
         columns.append(CountedColumn.from_counts(bins, found, rows))
@@ -95,10 +96,10 @@ def count_pairs(curator: Curator, counted: Counted) -> tuple[list[CountedColumn]
     return columns, margins, tables, noise
 
 
-def _refine(curator: Curator, histograms: dict[int, Histogram], noise: float) -> None:
-    """Split heavy bins, and then those of their parts that are heavy again."""
-    for _ in range(_FINER_ROUNDS):
-        heavy = {j: histogram.heavy(noise) for j, histogram in histograms.items()}
+def _refine(curator: Curator, histograms: dict[int, Histogram], wide: list[int], noise: float) -> None:
+    """Split heavy bins of wide columns, and then those of their parts that are heavy again."""
+    for _ in range(ROUNDS):
+        heavy = {j: histograms[j].heavy(noise) for j in wide}
         split = {j: histograms[j].split(bins) for j, bins in heavy.items() if len(bins)}
         if not split:
             return

@@ -15,8 +15,11 @@ from tacit.statistics.components import Array
 PARTS = 64  # that a bin is split into
 MOST_SPLIT = 64  # bins of a column that are split at a time
 _EXACT = 128  # whole numbers up to so many are counted one by one
-_STANDS_OUT = 4.0  # noise deviations: one bin in thirty thousand does so by chance
-_WORTH_SPLITTING = 8.0  # noise deviations: of a lighter bin no part would stand out
+STANDS_OUT = 4.0  # deviations: one bin in thirty thousand does so by chance
+_APART = 2.0  # deviations, of halves: taking two for one, or one for two, is then about as bad
+_WORTH_SPLITTING = 8.0  # noise deviations: of a lighter bin no part would
+ROUNDS = 3  # of splitting
+FINEST = 2 / PARTS ** (ROUNDS + 1)  # half ranges: the width of a bin that was split off each time
 NARROW = 1e-9  # half ranges; what is narrower is a single value
 
 
@@ -62,8 +65,8 @@ class Histogram:
         return Bins((self.place,), np.arange(len(self.counts)), self.edges, missing)
 
     def counted(self, counts: Array, noise: float) -> Histogram:
-        """Return the histogram with counts, and bins that do not stand out of the noise put together."""
-        starts, sums = _standing_out(counts, noise)
+        """Return the histogram with counts, and bins that cannot be told apart put together."""
+        starts, sums = _standing_out(counts, np.diff(self.edges), noise)
         return Histogram(self.edges[np.append(starts, len(counts))], sums, self.unit, self.place)
 
     def heavy(self, noise: float) -> np.ndarray:
@@ -102,7 +105,8 @@ class Histogram:
             ends = _parts(self.edges[b], self.edges[b + 1], self.unit)
             parts = counts[start : start + len(ends)]
             start += len(ends)
-            starts, sums = _standing_out(parts + (count - parts.sum()) / (len(parts) + 1), noise)
+            widths = np.diff(np.append(self.edges[b], ends))
+            starts, sums = _standing_out(parts + (count - parts.sum()) / (len(parts) + 1), widths, noise)
             edges.append(ends[np.append(starts[1:], len(parts)) - 1])
             found.append(sums)
         return Histogram(np.concatenate(edges), np.concatenate(found), self.unit, self.place)
@@ -134,18 +138,37 @@ def _parts(low: float, high: float, unit: float) -> Array:
     return np.append(ends[:-1], high)
 
 
-def _standing_out(counts: Array, noise: float) -> tuple[np.ndarray, Array]:
-    """Return where bins begin that stand out of the noise, alone or together with neighbours, and their counts.
+def _standing_out(counts: Array, widths: Array, noise: float) -> tuple[np.ndarray, Array]:
+    """Return where bins begin that rows are not spread evenly over, as far as noise lets that be seen, and their counts.
 
-    Those that do so alone come first, lest a value that many rows share be put together with its neighbours.
+    First the bins that stand out by themselves, lest a value that many rows share be put together with its neighbours.
+    What is between them is halved wherever one half has more rows for its width than the other, at any depth.
     """
-    alone = counts > _STANDS_OUT * noise
-    starts, together, taken = [0], 0.0, 0
-    for b, count in enumerate(counts):
-        enough = taken > 0 and together > _STANDS_OUT * noise * np.sqrt(taken)
-        if b > 0 and (alone[b] or alone[b - 1] or enough):
-            starts.append(b)
-            together, taken = 0.0, 0
-        together += count
-        taken += 1
+    alone = np.zeros(len(counts), dtype=bool)
+    while not alone.all():
+        others = ~alone
+        density = max(0.0, counts[others].sum()) / max(widths[others].sum(), NARROW)
+        even = density * widths
+        found = others & (counts > even + STANDS_OUT * np.sqrt(noise**2 + even))
+        if not found.any():
+            break
+        alone |= found
+    ends = np.flatnonzero(np.append(alone[1:] | alone[:-1], True)) + 1  # of bins alone, and of runs of others
+    starts = [s for low, high in zip([0, *ends[:-1]], ends) for s in _halved(counts, widths, noise, low, high)]
     return np.array(starts), np.add.reduceat(counts, starts)
+
+
+def _halved(counts: Array, widths: Array, noise: float, low: int, high: int) -> list[int]:
+    """Return where the parts of a run of bins begin that are to be told apart."""
+    if high - low < 2:
+        return [low]
+    middle = (low + high) // 2
+    parts = [*_halved(counts, widths, noise, low, middle), *_halved(counts, widths, noise, middle, high)]
+    if len(parts) > 2:
+        return parts
+    first, second = counts[low:middle].sum(), counts[middle:high].sum()
+    share = widths[low:middle].sum() / widths[low:high].sum()
+    rows = max(0.0, first + second)
+    variance = noise**2 * ((middle - low) * (1 - share) ** 2 + (high - middle) * share**2) + rows * share * (1 - share)
+    apart = abs(first * (1 - share) - second * share) > _APART * np.sqrt(variance)
+    return parts if apart else [low]

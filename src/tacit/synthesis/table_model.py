@@ -167,17 +167,26 @@ class TableModel(DensityMixin, PrivateEstimator):
         return float(self.score_samples(X).mean())
 
     def _draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Return rows in standard coordinates, inside the bounds."""
+        """Return rows drawn in standard coordinates, inside the bounds."""
         codes = self._chain.draw(count, rng)
-        cells = [column.draw(codes[:, j], rng) for j, column in enumerate(self._columns)]
-        return self._domain.standardise(self._domain.restore(np.hstack(cells)))
+        centre, scale = self._domain.centre, self._domain.scale
+        cells = []
+        for j, column in enumerate(self._columns):
+            place = column.bins.places[0]
+            cells.append(column.draw(codes[:, j], rng, centre[place], scale[place]))
+        return self._inside(np.hstack(cells))
+
+    def _inside(self, rows: Array) -> Array:
+        """Return rows in standard coordinates, inside the bounds."""
+        domain = self._domain
+        return domain.standardise(domain.restore(rows)) if domain.ball else np.clip(rows, -1.0, 1.0)
 
     def _log_densities(self, block: Array) -> Array:
         bins = [column.bins.bins(block) for column in self._columns]
         codes = np.column_stack([column.bins.grouped(each) for column, each in zip(self._columns, bins)])
         total = self._chain.log_probabilities(codes)
         for column, each in zip(self._columns, bins):
-            total += column.log_densities(each, self._domain.scale[column.bins.places[0]])
+            total += column.log_densities(block, each, self._domain.scale[column.bins.places[0]])
         return total
 
     def _checked_budget(self) -> Budget:
