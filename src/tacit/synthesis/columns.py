@@ -18,6 +18,8 @@ from tacit.tables import Domain, Integer, Numeric
 
 Codes = NDArray[np.intp]
 
+_WIDE_SHARE = 1 / 8  # of rows in a wider group
+
 
 @dataclass(frozen=True, eq=False)
 class CountedColumn:
@@ -47,6 +49,15 @@ class CountedColumn:
     def group_shares(self) -> Array:
         """The share of rows in each group."""
         return np.bincount(self._groups, self.shares)
+
+    @property
+    def wide_groups(self) -> Codes:
+        """The wider group that each group is in: of numbers neighbours together, of others each by itself."""
+        if self.bins.edges is None:
+            return np.arange(self.bins.counted)
+        known = self.group_shares[: self.bins.counted - self.bins.missing]
+        found = grouped(known / known.sum(), True, _WIDE_SHARE)
+        return np.append(found, found.max() + 1) if self.bins.missing else found
 
     @property
     def group_sizes(self) -> Array:
@@ -84,7 +95,7 @@ class CountedColumn:
         edges = self.bins.edges
         if edges is not None:
             widths = np.diff(edges)[bins]
-            place = np.clip((block[:, self.bins.places[0]] - edges[bins]) / widths, 0.0, 1.0)
+            place = np.nan_to_num((block[:, self.bins.places[0]] - edges[bins]) / widths).clip(0.0, 1.0)
             inside = inside_bins.log_densities(self._tilts[bins], place) - np.log(widths * scale)
             found = found + np.where((bins >= 0) & (widths > NARROW), inside, 0.0)
         return found
@@ -125,8 +136,8 @@ def public_columns(domain: Domain, missing: bool) -> list[Bins | Histogram]:
 def possible_shares(counts: Array, rows: float) -> Array:
     """Return shares of rows from noisy counts of them.
 
-    The counts are brought to the nearest ones that are not negative and add up to `rows`. Then half a row is added to
-    each, as nothing is taken to be impossible.
+    If those that are not negative add up to more than `rows`, they are brought to the nearest ones that do not; if they
+    add up to less, all grow by as much. Then half a row is added to each, as nothing is taken to be impossible.
 
     Examples
     --------
@@ -136,5 +147,6 @@ def possible_shares(counts: Array, rows: float) -> Array:
     """
     falling = np.sort(counts)[::-1]
     over = (np.cumsum(falling) - rows) / np.arange(1, len(falling) + 1)
-    possible = np.maximum(counts - over[np.flatnonzero(falling > over)[-1]], 0.0) + 0.5
+    possible = np.maximum(counts - max(0.0, over[np.flatnonzero(falling > over)[-1]]), 0.0)
+    possible = possible * (rows / max(possible.sum(), 1.0)) + 0.5
     return np.asarray(possible / possible.sum())

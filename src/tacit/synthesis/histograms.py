@@ -16,7 +16,8 @@ PARTS = 64  # that a bin is split into
 MOST_SPLIT = 64  # bins of a column that are split at a time
 _EXACT = 128  # whole numbers up to so many are counted one by one
 STANDS_OUT = 4.0  # deviations: one bin in thirty thousand does so by chance
-_APART = 2.0  # deviations, of halves: taking two for one, or one for two, is then about as bad
+_COST = 4.0  # of splitting a bin in two, in squared deviations
+_SEEN = 2.0  # noise deviations: of fewer rows it is not clear that there are any
 _WORTH_SPLITTING = 8.0  # noise deviations: of a lighter bin no part would
 ROUNDS = 3  # of splitting
 FINEST = 2 / PARTS ** (ROUNDS + 1)  # half ranges: the width of a bin that was split off each time
@@ -67,6 +68,9 @@ class Histogram:
     def counted(self, counts: Array, noise: float) -> Histogram:
         """Return the histogram with counts, and bins that cannot be told apart put together."""
         starts, sums = _standing_out(counts, np.diff(self.edges), noise)
+        # Noise must not put rows where there are none: they might be far from all others.
+        unseen = sums < _SEEN * noise * np.sqrt(np.diff(np.append(starts, len(counts))))
+        sums = np.where(unseen, 0.0, sums)
         return Histogram(self.edges[np.append(starts, len(counts))], sums, self.unit, self.place)
 
     def heavy(self, noise: float) -> np.ndarray:
@@ -139,10 +143,10 @@ def _parts(low: float, high: float, unit: float) -> Array:
 
 
 def _standing_out(counts: Array, widths: Array, noise: float) -> tuple[np.ndarray, Array]:
-    """Return where bins begin that rows are not spread evenly over, as far as noise lets that be seen, and their counts.
+    """Return where bins begin over which rows are not spread evenly, as far as noise lets that be seen, and counts.
 
     First the bins that stand out by themselves, lest a value that many rows share be put together with its neighbours.
-    What is between them is halved wherever one half has more rows for its width than the other, at any depth.
+    What is between them is halved where one half has more rows for its width than the other, and so on.
     """
     alone = np.zeros(len(counts), dtype=bool)
     while not alone.all():
@@ -154,21 +158,27 @@ def _standing_out(counts: Array, widths: Array, noise: float) -> tuple[np.ndarra
             break
         alone |= found
     ends = np.flatnonzero(np.append(alone[1:] | alone[:-1], True)) + 1  # of bins alone, and of runs of others
-    starts = [s for low, high in zip([0, *ends[:-1]], ends) for s in _halved(counts, widths, noise, low, high)]
+    starts = [s for low, high in zip([0, *ends[:-1]], ends) for s in _halved(counts, widths, noise, low, high)[1]]
     return np.array(starts), np.add.reduceat(counts, starts)
 
 
-def _halved(counts: Array, widths: Array, noise: float, low: int, high: int) -> list[int]:
-    """Return where the parts of a run of bins begin that are to be told apart."""
+def _halved(counts: Array, widths: Array, noise: float, low: int, high: int) -> tuple[float, list[int]]:
+    """Return where the parts of a run of bins begin that are to be told apart, and what is gained by that.
+
+    A split gains the square of how many deviations its halves are apart, and costs `_COST`: the splits with the largest
+    gain altogether are made. So an uncertain one is made for the sake of a certain one inside.
+    """
     if high - low < 2:
-        return [low]
+        return 0.0, [low]
     middle = (low + high) // 2
-    parts = [*_halved(counts, widths, noise, low, middle), *_halved(counts, widths, noise, middle, high)]
-    if len(parts) > 2:
-        return parts
     first, second = counts[low:middle].sum(), counts[middle:high].sum()
     share = widths[low:middle].sum() / widths[low:high].sum()
     rows = max(0.0, first + second)
     variance = noise**2 * ((middle - low) * (1 - share) ** 2 + (high - middle) * share**2) + rows * share * (1 - share)
-    apart = abs(first * (1 - share) - second * share) > _APART * np.sqrt(variance)
-    return parts if apart else [low]
+    gain = (first * (1 - share) - second * share) ** 2 / variance - _COST
+    starts = []
+    for part in ((low, middle), (middle, high)):
+        more, inside = _halved(counts, widths, noise, *part)
+        gain += more
+        starts += inside
+    return (gain, starts) if gain > 0 else (0.0, [low])

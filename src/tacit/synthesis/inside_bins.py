@@ -35,25 +35,31 @@ def tilts(edges: Array, shares: Array) -> Array:
             b = inwards[0]
             ratio = shares[b] / (shares[near[0]] / widths[near[0]] * widths[b])
             if ratio < 0.99:
-                found[b] = side * brentq(lambda fall: -math.expm1(-fall) / fall - ratio, 1e-3, 1 / ratio + 1)
+                found[b] = side * brentq(_excess, 1e-3, 1 / ratio + 1, args=(ratio,))
     return found
+
+
+def _excess(fall: float, ratio: float) -> float:
+    """Return by how much the mean of a falling density is over `ratio` times what it starts with."""
+    return -math.expm1(-fall) / fall - ratio
 
 
 def places(tilt: Array, uniform: Array) -> Array:
     """Return places in bins, from 0 to 1, that fall off as the tilts say, from numbers between 0 and 1."""
-    fall = np.abs(tilt)
-    even, rest = uniform < _EVENLY, (uniform - _EVENLY) / (1 - _EVENLY)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fallen = np.where(even, uniform / _EVENLY, -np.log1p(rest * np.expm1(-fall)) / fall)
-    return np.where(tilt > 0, fallen, np.where(tilt < 0, 1 - fallen, uniform))
+    found, falls = uniform.copy(), (tilt != 0) & (uniform >= _EVENLY)
+    found[(tilt != 0) & ~falls] /= _EVENLY
+    fall = np.abs(tilt[falls])
+    found[falls] = -np.log1p((uniform[falls] - _EVENLY) / (1 - _EVENLY) * np.expm1(-fall)) / fall
+    return np.where(tilt < 0, 1 - found, found)
 
 
 def log_densities(tilt: Array, place: Array) -> Array:
     """Return the log density at places in bins, from 0 to 1."""
-    fall = np.abs(tilt)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(fall) - np.log(-np.expm1(-fall)) - fall * np.where(tilt > 0, place, 1 - place)
-    return np.where(tilt == 0, 0.0, np.logaddexp(math.log(_EVENLY), math.log(1 - _EVENLY) + found))
+    found, falls = np.zeros(len(tilt)), tilt != 0
+    fall, from_steep_end = np.abs(tilt[falls]), np.where(tilt > 0, place, 1 - place)[falls]
+    falling = np.log(fall) - np.log(-np.expm1(-fall)) - fall * from_steep_end
+    found[falls] = np.logaddexp(math.log(_EVENLY), math.log(1 - _EVENLY) + falling)
+    return found
 
 
 def shared_values(edges: Array, centre: float, scale: float) -> Array:

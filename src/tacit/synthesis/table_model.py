@@ -128,7 +128,9 @@ class TableModel(DensityMixin, PrivateEstimator):
                 columns, margins, tables, noise = count_pairs(curator, counted)
             else:
                 columns, margins, tables, noise = counted.columns, [counted.columns[0].group_shares], {}, 0.0
-            self._publish(columns, fit_chain(margins, tables, noise, counted.rows, watch))
+            self._publish(
+                columns, fit_chain(margins, tables, noise, counted.rows, watch, [each.wide_groups for each in columns])
+            )
         self.n_iter_ = sum(step.count for step in curator.plan.steps)
         self._certify(curator, budget, n_rows, ["A table's density from counts of columns and of pairs of columns."])
         return self
