@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from tacit.statistics import Bins
 from tacit.statistics.components import Array
 from tacit.synthesis import inside_bins
+from tacit.synthesis.chain import Codes, spread
 from tacit.synthesis.groups import grouped
 from tacit.synthesis.histograms import NARROW, Histogram, first_edges
 from tacit.tables import Domain, Integer, Numeric
-
-Codes = NDArray[np.intp]
 
 _WIDE_SHARE = 1 / 8  # of rows in a wider group
 
@@ -70,8 +68,8 @@ class CountedColumn:
         for group in range(self.bins.counted):
             members = np.flatnonzero(self._groups == group)
             inside = np.flatnonzero(codes == group)
-            chances = self.shares[members] / self.shares[members].sum()
-            found[inside] = rng.choice(members, size=len(inside), p=chances)
+            sums = np.cumsum(self.shares[members])
+            found[inside] = members[np.searchsorted(sums[:-1] / sums[-1], spread(len(inside), rng), side="right")]
         places, edges = len(self.bins.places), self.bins.edges
         if edges is not None:
             bins = np.minimum(found, len(edges) - 2)  # those of missing cells do not matter

@@ -18,7 +18,8 @@ from tacit.synthesis.groups import LEAST_SHARE, most_groups
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
 
 COLUMNS, FINER, PAIRS = "columns", "finer columns", "pairs"
-_FOR_COLUMNS = 0.2  # of the budget, in squared signal-to-noise
+_FOR_COLUMNS = 0.3  # of the budget, in squared signal-to-noise
+_FINER = 1 / 3  # of a column's part of that, for each time that it is counted more finely
 _MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is
 _GROUPED = 0.5  # of the share of rows at which a pair of groups has as many rows as the noise is large
 
@@ -26,17 +27,17 @@ Public = Sequence[Bins | Histogram]
 
 
 def steps(public: Public, missing: bool) -> list[Step]:
-    """Return the plan, up to a scale: every count of columns has the same noise, and so has every count of pairs."""
+    """Return the plan, up to a scale: all counts of one kind have the same noise."""
     wide = sum(_can_be_refined(column) for column in public)
-    counts, pairs = len(public) + ROUNDS * wide, len(public) * (len(public) - 1) // 2
+    counts, pairs = len(public) + _FINER * ROUNDS * wide, len(public) * (len(public) - 1) // 2
     share = _FOR_COLUMNS if pairs else 1.0
 
-    def multiplier(columns: int) -> float:
+    def multiplier(columns: float) -> float:
         return (share * columns / counts) ** -0.5
 
     found: list[Step] = [Gaussian(COLUMNS, multiplier(len(public)), 1, CellCounts(_first(public, missing)).size)]
     if wide:
-        found.append(Gaussian(FINER, multiplier(wide), ROUNDS, wide * MOST_SPLIT * PARTS))
+        found.append(Gaussian(FINER, multiplier(_FINER * wide), ROUNDS, wide * MOST_SPLIT * PARTS))
     if pairs:
         most = [_most_groups(column) + missing for column in public]
         size = (sum(most) ** 2 - sum(groups**2 for groups in most)) // 2

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tacit.statistics.components import Array
-from tacit.synthesis.chain import Chain, Codes, Design, drawn, odds
+from tacit.synthesis.chain import Chain, Codes, Design, drawn, odds, spread
 
 Tables = dict[tuple[int, int], Array]
 
@@ -85,7 +85,7 @@ def fit_chain(
         fine = _Level(np.eye(start), np.eye(sizes[column]), np.concatenate(before), margins[column], noise, rows)
         found = _logit(ones, np.concatenate(wanted), [fine, *_wider(order[:place], column, margins, wide, fine)])
         weights.append(found)
-        design.append(drawn(odds(ones, found), rng))
+        design.append(drawn(odds(ones, found), spread(ones.shape[1], rng)))
         watch(place + 1, len(order))
     return Chain(sizes, order, tuple(weights))
 

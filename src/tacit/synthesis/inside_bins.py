@@ -23,8 +23,8 @@ def tilts(edges: Array, shares: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> tilts(np.array([0.0, 1.0, 2.0, 102.0]), np.array([0.5, 0.4, 0.1])).round()
-    array([  0.,   0., 400.])
+    >>> tilts(np.array([0.0, 4.0, 8.0, 108.0]), np.array([0.5, 0.4, 0.1])).round()
+    array([  0.,   0., 100.])
     """
     widths = np.diff(edges)
     found = np.zeros(len(widths))

@@ -25,7 +25,7 @@ def test_version(run):
 @pytest.mark.parametrize(
     "command",
     [
-        *("", "demo", "plan", "sample", "compare", "report", "certificate", "fit", "fit mixture"),
+        *("", "demo", "plan", "sample", "compare", "report", "certificate", "fit", "fit mixture", "fit table"),
         *("schema", "schema init", "schema check"),
         *("budget", "budget create", "budget show", "budget list", "budget history", "budget verify"),
     ],
@@ -33,7 +33,7 @@ def test_version(run):
 def test_every_command_has_help(run, command):
     text = run(*command.split(), "--help").stdout
     assert "Usage: " in text
-    if command in ("", "fit mixture", "plan", "sample", "compare", "budget create", "schema init"):
+    if command in ("", "fit mixture", "fit table", "plan", "sample", "compare", "budget create", "schema init"):
         assert "Examples" in text
 
 
@@ -308,3 +308,17 @@ def test_the_order_of_commands_lists_all_of_them():
 
     command = get_command(app)
     assert sorted(command.list_commands(None)) == sorted(command.commands)
+
+
+def test_a_table_model_from_fit_to_synthetic_rows(run, run_json, folder):
+    values = run_json("fit", "table", "people.csv", "--schema", "schema.toml", "--epsilon", 2, "--seed", 1)
+    assert values["certificate"]["seeded"]
+    said = run("fit", "table", "people.csv", "--schema", "schema.toml", "--force").stdout
+    assert "tacit sample model.tacit" in said
+    run("sample", "model.tacit", "-n", 300, "-o", "drawn.parquet", "--seed", 0)
+    drawn = pa.parquet.read_table(folder / "drawn.parquet")
+    assert drawn.column_names == values["columns"]
+    assert drawn.num_rows == 300
+    assert "Privacy certificate" in run("certificate", "model.tacit").stdout
+    assert "TableModel, which has no report yet" in run("report", "model.tacit", code=1).stderr
+    assert "already" in run("fit", "table", "people.csv", "--schema", "schema.toml", code=1).stderr
