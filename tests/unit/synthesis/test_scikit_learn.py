@@ -13,13 +13,7 @@ def model(**options):
     return tacit.TableModel(bounds=(-100, 100), epsilon=10.0, delta=1e-3, random_state=0, **options)
 
 
-def cannot_hold(estimator):
-    if estimator.missing == "ignore":
-        return {"check_estimators_pickle": "Rows with missing cells are left out of a fit, but have no density."}
-    return {}
-
-
-@parametrize_with_checks([model(**variant) for variant in VARIANTS], expected_failed_checks=cannot_hold)
+@parametrize_with_checks([model(**variant) for variant in VARIANTS])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
