@@ -1,6 +1,6 @@
-"""Synthetic tables from the private mixture beside those of marginal-based synthesisers, on Adult, at equal epsilon.
+"""Synthetic tables from the table model and from the mixture beside those of others, on Adult, at equal epsilon.
 
-    python benchmarks/synthetic.py [--table adult.data] [--peer-python PATH] [--epsilons 0.3 1 3] [--quick]
+    python benchmarks/synthetic.py [--table adult.data] [--peer-python PATH] [--epsilons 0.3 1 3] [--seeds 3] [--quick]
 
 All are compared with the real table by ``tacit.tables.compare``, and predict its income; neighbours differ in a row
 that is there or not. The peers are MST and AIM as OpenDP has them, run by a Python that has ``opendp[mbi]`` and pandas:
@@ -8,12 +8,13 @@ the option, or the environment variable TACIT_PEER_PYTHON; without one they are 
 numbers are cut into public bins for them: whole years and hours, and amounts of money into none and twenty steps, each
 wider than the last. What they draw from a bin is spread evenly over it.
 
-Prints a table and writes benchmarks/results/synthetic.json.
+Prints each run, then the means over seeds, and writes benchmarks/results/synthetic.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -101,6 +102,12 @@ def rho_for(epsilon: float, delta: float) -> float:
     return float(brentq(lambda rho: log_delta(rho) - math.log(delta), 1e-6, epsilon))
 
 
+def table_model(real: pa.Table, schema: Schema, epsilon: float, seed: int) -> pa.Table:
+    """Fit the private table model and draw as many rows."""
+    budget = {"epsilon": epsilon, "delta": DELTA, "neighbors": "add_remove"}
+    return tacit.TableModel(bounds=schema, random_state=seed, **budget).fit(real).sample(real.num_rows, seed)
+
+
 def mixture(real: pa.Table, schema: Schema, epsilon: float, components: int, seed: int) -> pa.Table:
     """Fit the private mixture and draw as many rows."""
     budget = {"epsilon": epsilon, "delta": DELTA, "neighbors": "add_remove"}
@@ -148,8 +155,9 @@ def main() -> None:
     parser.add_argument("--table", type=Path, default=HERE.parents[1] / "shared" / "data" / "adult.data")
     parser.add_argument("--peer-python", default=os.environ.get("TACIT_PEER_PYTHON"))
     parser.add_argument("--peers", nargs="*", default=["MST", "AIM"])
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--epsilons", type=float, nargs="+", default=[0.3, 1.0, 3.0])
-    parser.add_argument("--components", type=int, default=10)
+    parser.add_argument("--components", type=int, default=10, help="of the mixture; 0 leaves it out")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -160,10 +168,15 @@ def main() -> None:
     real = adult(options.table, schema)
     if options.quick:
         real, options.epsilons, options.peers = real.slice(0, 5000), [1.0], options.peers[:1]
-    jobs = {f"tacit, K = {options.components}": lambda e: mixture(real, schema, e, options.components, 0)}
+    jobs = {"tacit.TableModel": lambda e, seed: table_model(real, schema, e, seed)}
+    if options.components:
+        name = f"tacit mixture, K = {options.components}"
+        jobs[name] = lambda e, seed: mixture(real, schema, e, options.components, seed)
     if options.peer_python:
         for algorithm in options.peers:
-            jobs[f"OpenDP {algorithm}"] = lambda e, a=algorithm: peer(options.peer_python, a, real, schema, e, 0)
+            jobs[f"OpenDP {algorithm}"] = lambda e, seed, a=algorithm: peer(
+                options.peer_python, a, real, schema, e, seed
+            )
     else:
         print(
             "The peers are left out: name a Python with opendp[mbi] and pandas by --peer-python or TACIT_PEER_PYTHON."
@@ -174,20 +187,25 @@ def main() -> None:
     for name, comparison in references(real, schema).items():
         show(name, None, summary(comparison))
         results.append({"method": name, "epsilon": None, **summary(comparison)})
-    for epsilon in options.epsilons:
-        for name, job in jobs.items():
-            start = time.perf_counter()
-            try:
-                synthetic = job(epsilon)
-            except RuntimeError as error:
-                print(error, file=sys.stderr)
-                continue
-            seconds = time.perf_counter() - start
-            figures = summary(compare(real, synthetic, schema=schema, target=TARGET))
-            show(name, epsilon, figures, seconds)
-            results.append({"method": name, "epsilon": epsilon, "seconds": seconds, **figures})
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=2))
+    for seed, epsilon, (name, job) in itertools.product(range(options.seeds), options.epsilons, jobs.items()):
+        start = time.perf_counter()
+        try:
+            synthetic = job(epsilon, seed)
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
+            continue
+        seconds = time.perf_counter() - start
+        figures = summary(compare(real, synthetic, schema=schema, target=TARGET))
+        show(name, epsilon, figures, seconds)
+        results.append({"method": name, "epsilon": epsilon, "seed": seed, "seconds": seconds, **figures})
+        RESULTS.write_text(json.dumps(results, indent=2))
+    print(f"\nMeans over {options.seeds} run(s)")
+    for epsilon, name in itertools.product(options.epsilons, jobs):
+        runs = [each for each in results if each["method"] == name and each["epsilon"] == epsilon]
+        if runs:
+            means = {key: float(np.mean([each[key] for each in runs])) for key in (*FIGURES, "seconds")}
+            show(name, epsilon, means, means["seconds"])
 
 
 def references(real: pa.Table, schema: Schema) -> dict[str, Comparison]:

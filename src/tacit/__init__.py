@@ -20,6 +20,7 @@ from tacit.latent import (
 )
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
+from tacit.synthesis import TableModel
 from tacit.tables import Schema
 
 __version__ = version("tacit")
@@ -39,6 +40,7 @@ __all__ = [
     "RobustMean",
     "Schema",
     "SymmetricMixture",
+    "TableModel",
     "__version__",
     "load_model",
     "mean",

@@ -29,6 +29,7 @@ from tacit.cli.options import (
 )
 from tacit.cli.spending import Spending, with_spending
 from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
+from tacit.synthesis import TableModel
 
 __all__ = ["app"]
 
@@ -104,6 +105,26 @@ def kmeans(
     The data, the options and where the results go are checked before anything is charged.
     """
     spending.fit(KMeans, data, clusters, method=method.value, missing=missing.value)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit table data.csv --schema schema.toml --epsilon 1",
+        "tacit fit table data.csv --schema schema.toml --missing model --ledger study.db --dataset patients",
+    ),
+)
+@with_spending
+def table(spending: Spending, data: Data, missing: MissingOrModelOption = MissingOrModel.error) -> None:
+    """Fit a model of a table with columns of all kinds under differential privacy, for drawing synthetic rows.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    if spending.schema is None:
+        raise typer.BadParameter("A model of a table needs --schema FILE; tacit schema init makes one.")
+    if spending.report is not None:
+        raise typer.BadParameter("There is no report about a model of a table; leave out --report.")
+    spending.fit(TableModel, data, missing=missing.value)
 
 
 @app.command(

@@ -12,6 +12,7 @@ from tacit.cli import components, screen
 from tacit.fitting import PrivateEstimator
 from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
+from tacit.synthesis import TableModel
 from tacit.tables.features import Feature
 
 __all__ = ["found", "show_found", "summary"]
@@ -105,6 +106,10 @@ def _factors_summary(model: FactorAnalysis) -> dict[str, Any]:
     return {**_columns(model), "mean": model.mean_.tolist(), "loadings": model.components_.tolist(), **own}
 
 
+def _show_table(model: TableModel) -> None:
+    screen.say(f"Columns: {', '.join(model.probabilities_)}. Draw synthetic rows with tacit sample.")
+
+
 class _Kind(NamedTuple):
     words: Callable[[Any], str]
     show: Callable[[Any], None]
@@ -121,5 +126,10 @@ _KINDS: dict[type, _Kind] = {
         lambda model: {**_columns(model), "centres": model.cluster_centers_.tolist()},
     ),
     Moments: _Kind(lambda model: "Measured mean and covariance of", _show_moments, _moments_summary),
+    TableModel: _Kind(
+        lambda model: f"Fitted {len(model.probabilities_)} column(s) of",
+        _show_table,
+        lambda model: {"columns": list(model.probabilities_)},
+    ),
     FactorAnalysis: _Kind(lambda model: f"Fitted {model.n_components} factor(s) to", _show_factors, _factors_summary),
 }

@@ -18,6 +18,7 @@ from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
 from tacit.latent import FactorAnalysis, GaussianMixture
 from tacit.latent.model_file import load_model
+from tacit.synthesis import TableModel
 
 __all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]
 
@@ -48,8 +49,8 @@ def sample(
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    kinds = (GaussianMixture, FactorAnalysis)
-    fitted = load_kind(model, kinds, "has no density to draw rows from", "of a mixture or of factors")
+    kinds = (GaussianMixture, FactorAnalysis, TableModel)
+    fitted = load_kind(model, kinds, "has no density to draw rows from", "of a mixture, of factors or of a table")
     rng = np.random.default_rng(seed)
     parts = (_part(fitted, min(_PART_ROWS, rows - start), rng) for start in range(0, rows, _PART_ROWS))
     with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
@@ -120,7 +121,7 @@ def write_parts(parts: Iterator[pa.Table], path: Path, advance: Callable[[int], 
     return list(first.column_names)
 
 
-def _part(model: GaussianMixture | FactorAnalysis, rows: int, rng: np.random.Generator) -> pa.Table:
+def _part(model: GaussianMixture | FactorAnalysis | TableModel, rows: int, rng: np.random.Generator) -> pa.Table:
     drawn = model.sample(rows, rng)
     if isinstance(drawn, tuple):
         drawn = drawn[0]  # a mixture tells which components they are of as well

@@ -6,7 +6,7 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",       or "KMeans", "Moments", "FactorAnalysis"
+      "estimator": "GaussianMixture",       or "KMeans", "Moments", "FactorAnalysis", "TableModel"
       "about": "...",                       the next two lines, for whoever opens the file
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
@@ -22,7 +22,8 @@ What the fit found is, for
 - GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), and "rows", the public or a noisy number of rows;
 - KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
 - Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
-- FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z.
+- FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z;
+- TableModel: "table" (see :mod:`tacit.synthesis.stored_table`).
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
@@ -49,12 +50,13 @@ from tacit.latent.moments import Moments
 from tacit.latent.prior import MixturePrior
 from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Certificate
+from tacit.synthesis import TableModel
 from tacit.tables import Domain, Schema
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans, Moments, FactorAnalysis)}
+_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 

@@ -1,5 +1,6 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
+from tacit.statistics.cell_counts import Bins, CellCounts, PairCounts
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.cluster_sums import ClusterSums
@@ -25,6 +26,8 @@ from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
 
 __all__ = [
+    "Bins",
+    "CellCounts",
     "Centres",
     "Clip",
     "ClusterMoments",
@@ -41,6 +44,7 @@ __all__ = [
     "Magnitudes",
     "MissingScores",
     "OutlierCount",
+    "PairCounts",
     "RegressionScores",
     "RobustSum",
     "RowCount",

@@ -26,7 +26,7 @@ def test_version(run):
     "command",
     [
         *("", "demo", "plan", "sample", "compare", "predict", "report", "certificate", "fit"),
-        *("fit mixture", "fit kmeans", "fit moments", "fit factors"),
+        *("fit mixture", "fit kmeans", "fit table", "fit moments", "fit factors"),
         *("schema", "schema init", "schema check"),
         *("budget", "budget create", "budget show", "budget list", "budget history", "budget verify"),
     ],
