@@ -17,6 +17,7 @@ from tacit.latent.model_choice import CHOICE, ChosenScaleFree, checked_grid, lis
 from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
+from tacit.latent.table_choice import ChosenTableScaleFree
 from tacit.latent.table_mixture import table_layout
 from tacit.latent.table_scale_free import TableScaleFree
 from tacit.privacy import Account, Budget, Plan, Step
@@ -191,13 +192,10 @@ class GaussianMixture(FittedMixture):
         columns, means = domain.columns, self._starting_means(domain)
         grid = checked_grid(self.n_components)
         if self.method == "scale_free":
-            layout, chosen = table_layout(domain), len(grid) > 1
-            if chosen and (layout.levels or self.missing == "model"):
-                raise ValueError(
-                    "The number of components can be chosen for tables of numbers without gaps alone; with columns "
-                    'that have levels, or missing="model", state it: n_components=5.'
-                )
-            model = TableScaleFree if layout.levels else partial(ChosenScaleFree, grid=grid) if chosen else ScaleFree
+            layout = table_layout(domain)
+            model = TableScaleFree if layout.levels else ScaleFree
+            if len(grid) > 1:
+                model = partial(ChosenTableScaleFree if layout.levels else ChosenScaleFree, grid=grid)
             return model(
                 grid[-1],
                 layout if layout.levels else columns,

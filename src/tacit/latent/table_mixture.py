@@ -108,8 +108,30 @@ class TableMixture(Mixture):
                 rows[np.arange(len(rows)), np.array(places)[codes]] = 1.0
         return rows
 
-    def _taken(self, which: np.ndarray, weights: Array) -> Mixture:
+    def _merged(self, i: int, j: int) -> TableMixture:
+        rest = np.setdiff1d(np.arange(self.count), [i, j])
+        numbers, levels = super()._merged(i, j), self._levels_of_both(np.array([i]), np.array([j]))
+        probabilities = np.concatenate([self.probabilities[rest], levels])
+        return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
+
+    def _levels_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
+        share = self._shares(i, j)[:, None]
+        return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
+
+    def _entropies(self) -> Array:
+        return super()._entropies() + _level_entropies(self.probabilities)
+
+    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
+        return super()._entropies_of_both(i, j) + _level_entropies(self._levels_of_both(i, j))
+
+    def taken(self, which: np.ndarray, weights: Array) -> TableMixture:
+        """Return the components at these places, with these weights."""
         return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
+
+
+def _level_entropies(probabilities: Array) -> Array:
+    """Return the entropies of independent columns with such shares of levels, all positive, added up."""
+    return -(probabilities * np.log(probabilities)).sum(axis=1)
 
 
 def shares_of_one(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:

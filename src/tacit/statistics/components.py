@@ -107,21 +107,23 @@ class Components:
             shares[:, lost] = 0.0
         return lifted, distances, shares
 
-    def log_density(self, block: Array) -> Array:
+    def log_density(self, block: Array, evidence: Array | None = None) -> Array:
         """Return the log density of the mixture at each row, without d/2 log(2 pi), as (rows,).
 
-        NaN for rows that belong to no component; see ``e_step``, also for why blocks are filled up.
+        NaN for rows that belong to no component; see ``e_step``, also for `evidence` and for why blocks are filled up.
         """
         if short := -len(block) % ROWS_AT_ONCE:
-            return self.log_density(np.concatenate([block, np.zeros((short, self.columns))]))[:-short]
+            if evidence is not None:
+                evidence = np.concatenate([evidence, np.zeros((self.count, short))], axis=1)
+            return self.log_density(np.concatenate([block, np.zeros((short, self.columns))]), evidence)[:-short]
         _, distances, lost = self._distances(block)
+        if evidence is not None:
+            lost |= ~np.isfinite(evidence.sum(axis=0))
         distances[:, lost] = 0.0
         joint = self.log_joint(distances)
-        top = joint.max(axis=0)
-        joint -= top
-        np.exp(joint, out=joint)
-        density: Array = np.where(lost, np.nan, top + np.log(joint.sum(axis=0)))
-        return density
+        if evidence is not None:
+            joint += np.where(lost, 0.0, evidence)
+        return log_total(joint, lost)
 
     def _distances(self, block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Return whitened rows, squared distances from the components, and which rows are too far for either."""
@@ -131,6 +133,19 @@ class Components:
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances.sum(axis=0))
         return lifted, distances, lost
+
+
+def log_total(joint: Array, lost: NDArray[np.bool_]) -> Array:
+    """Return the log of the sum of exp(joint), finite numbers (K, rows), over components: NaN for rows that are lost.
+
+    Examples
+    --------
+    >>> log_total(np.array([[0.0, 0.0], [0.0, -800.0]]), np.array([False, False])).round(3)
+    array([0.693, 0.   ])
+    """
+    top = joint.max(axis=0)
+    total: Array = np.where(lost, np.nan, top + np.log(np.exp(joint - top).sum(axis=0)))
+    return total
 
 
 @dataclass(frozen=True, eq=False)

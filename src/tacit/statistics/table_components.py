@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, log_total
 
 Codes = NDArray[np.intp]
 _CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
@@ -81,6 +81,17 @@ class Rows(NamedTuple):
     shares: Array  # (K, rows)
     gaps: NDArray[np.intp] | None  # which of ``patterns`` each row has; None if all its numbers are there
     patterns: NDArray[np.bool_]  # (patterns, d): which numbers are missing
+
+
+class Measured(NamedTuple):
+    """Some rows with missing numbers, measured from all components."""
+
+    whitened: Array  # (rows, K, d): the row's mean given what is observed
+    distances: Array  # (K, rows): its squared lengths; 0 for rows that are lost
+    joint: Array  # (K, rows): log(weight_k density_k) of what is observed, without logs of 2 pi
+    lost: NDArray[np.bool_]  # (rows,): too far out for any component, or without a level
+    gaps: NDArray[np.intp]  # which of ``patterns`` each row has
+    patterns: NDArray[np.bool_]
 
 
 class Marginal(NamedTuple):
@@ -169,23 +180,53 @@ class TableComponents:
         for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
             found = self.gaussians.e_step(numbers[places], evidence[:, places])
             yield Rows(places, codes[places], *found, None, absent[:0])
-        if whole.all():
+        for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
+            lifted = np.ones((self.count, self.columns + 1, len(places)))
+            lifted[:, 1:] = piece.whitened.transpose(1, 2, 0)
+            lifted[:, :, piece.lost] = 0.0
+            shares = np.exp(piece.joint - piece.joint.max(axis=0))
+            shares /= shares.sum(axis=0)
+            shares = np.where(piece.lost, 0.0, shares)
+            yield Rows(places, codes[places], lifted, piece.distances, shares, piece.gaps, piece.patterns)
+
+    def log_density(self, block: Array, missing: bool) -> Array:
+        """Return the log density at each row, missing cells integrated out, as (rows,).
+
+        It is without log(2 pi) / 2 for every number that the row has. NaN for rows that belong to no component. As
+        with ``e_step``, a row's density depends neither on its place nor on the other rows.
+        """
+        numbers, codes = self.layout.split(block)
+        evidence = self._evidence(codes, missing)
+        absent = np.isnan(numbers) & missing
+        whole = ~absent.any(axis=1)
+        densities = np.empty(len(block))
+        densities[whole] = self.gaussians.log_density(numbers[whole], evidence[:, whole])
+        for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
+            densities[places] = log_total(piece.joint, piece.lost)
+        return densities
+
+    def _with_gaps(
+        self, numbers: Array, evidence: Array, absent: NDArray[np.bool_], rest: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], Measured]]:
+        """Yield the rows at the places `rest`, which have missing numbers, a few at a time."""
+        if not len(rest):
             return
-        patterns, gaps = np.unique(absent[~whole], axis=0, return_inverse=True)
+        patterns, gaps = np.unique(absent[rest], axis=0, return_inverse=True)
         gaps = gaps.ravel()
         marginals = [self.marginal(pattern) for pattern in patterns]
         projections = np.stack([marginal.projections for marginal in marginals])
         log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
-        rest = np.flatnonzero(~whole)
         for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
-            places = rest[piece]
-            found = self._with_gaps(
-                numbers[places], projections[gaps[piece]], log_scales[:, gaps[piece]] + evidence[:, places]
+            places, which = rest[piece], gaps[piece]
+            whitened, distances, joint, lost = self._measured(
+                numbers[places], projections[which], log_scales[:, which] + evidence[:, places]
             )
-            yield Rows(places, codes[places], *found, gaps[piece], patterns)
+            yield places, Measured(whitened, distances, joint, lost, which, patterns)
 
-    def _with_gaps(self, numbers: Array, projections: Array, log_scales: Array) -> tuple[Array, Array, Array]:
-        """Return what ``Components.e_step`` does, for rows (rows, d) with missing numbers."""
+    def _measured(
+        self, numbers: Array, projections: Array, log_scales: Array
+    ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        """Return rows (rows, d) with missing numbers as ``Measured`` has them."""
         with np.errstate(over="ignore", invalid="ignore"):
             known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
             apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
@@ -193,15 +234,8 @@ class TableComponents:
             y = np.stack([(projections[:, :, i] * apart).sum(axis=2) for i in range(self.columns)], axis=2)
             distances = (y * y).sum(axis=2).T
             lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
-        lifted = np.ones((self.count, self.columns + 1, len(numbers)))
-        lifted[:, 1:] = y.transpose(1, 2, 0)
-        lifted[:, :, lost] = 0.0
         distances = np.where(lost, 0.0, distances)
-        shares = np.where(lost, 0.0, log_scales) - 0.5 * distances
-        shares -= shares.max(axis=0)
-        np.exp(shares, out=shares)
-        shares /= shares.sum(axis=0)
-        return lifted, distances, np.where(lost, 0.0, shares)
+        return y, distances, np.where(lost, 0.0, log_scales) - 0.5 * distances, lost
 
     def marginal(self, absent: NDArray[np.bool_]) -> Marginal:
         """Return the components in the columns that are not absent."""

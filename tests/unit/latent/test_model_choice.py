@@ -111,10 +111,10 @@ def test_a_component_without_rows_is_dropped():
     """Three pieces, one of them empty up to noise: what is left are shares of 1."""
     model = ChosenScaleFree(3, 2, "full", "replace_one", 10_000, grid=(1, 2, 3))
     mixture = Mixture(np.array([0.01, 0.59, 0.4]), MEANS[:3] / 10, np.stack([np.eye(2)] * 3) * 0.01)
-    kept = model._without_empty(Fit(mixture, 10_000), lambda statistic: 100.0).mixture
+    kept = model._without_empty(Fit(mixture, 10_000), 100.0).mixture
     assert kept.weights == pytest.approx([0.59 / 0.99, 0.4 / 0.99])
     assert (kept.means == MEANS[1:3] / 10).all()
-    assert model._without_empty(Fit(mixture, 10_000), lambda statistic: 1.0).mixture is mixture
+    assert model._without_empty(Fit(mixture, 10_000), 1.0).mixture is mixture
 
 
 def test_smaller_is_better_unless_clearly_beaten():
