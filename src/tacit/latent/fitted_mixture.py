@@ -144,13 +144,16 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     _about = ABOUT
 
     def _stored(self) -> dict[str, Any]:
-        return {"mixture": stored(self._mixture, self._domain), "rows": self._rows_known}
+        values = {"mixture": stored(self._mixture, self._domain), "rows": self._rows_known}
+        return values if self._released is None else {**values, "released": [each.tolist() for each in self._released]}
 
     def _restore(self, values: dict[str, Any]) -> None:
         checked_mixture_budget(self)
         grid = checked_grid(self.n_components)
         self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None))
         self._rows_known = None if values.get("rows") is None else int(values["rows"])
+        released = values.get("released")
+        self._released = None if released is None else [np.array(each, dtype=np.float64) for each in released]
 
     def _log_joint(self, blocks: Iterable[Array]) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""

@@ -20,6 +20,7 @@ from tacit.latent.scale_free import ScaleFree
 from tacit.latent.table_choice import ChosenTableScaleFree
 from tacit.latent.table_mixture import table_layout
 from tacit.latent.table_scale_free import TableScaleFree
+from tacit.latent.uncertainty import kept_releases
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
@@ -180,9 +181,11 @@ class GaussianMixture(FittedMixture):
         domain = self._enter(curator, domain)
         model.means = self._starting_means(domain)
         with progress(self.verbose, f"Fitting {listed(checked_grid(self.n_components))} component(s)") as watch:
-            state = run(model, curator, watch)
+            released: list[Array] = []
+            state = run(model, curator, watch, lambda statistic, value, noise: released.append(value))
         rows_known = n_rows or getattr(state, "rows", None)  # the public number, or the noisy one
         self._rows_known = None if rows_known is None else max(1, round(rows_known))
+        self._released = kept_releases(released)
         self._publish(model.finish(state))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
