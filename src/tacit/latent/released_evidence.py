@@ -23,7 +23,7 @@ component's own factor L; and the logarithm of L^-1 Sigma L^-T, packed as second
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -37,6 +37,7 @@ from tacit.statistics.component_moments import triangle
 from tacit.statistics.components import Array
 
 _POINTS = 1024  # for each component
+_FEW_POINTS = 256  # for simulations, and to try starts
 _ROUNDS = 12  # of Newton's method, at most
 _LONGEST = 0.5  # that a coordinate moves in a round
 _NEAR = 0.01  # where the last step was shorter, the solution is found: standard errors are seldom as small as that
@@ -52,6 +53,10 @@ class Release:
     noise: float
 
 
+Fit = Callable[[Callable[[ComponentMoments, float], Array]], list[Release]]
+"""A fit by itself: told how to release a statistic with noise of some size, it returns all that it released."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """The releases of a fit.
@@ -63,6 +68,8 @@ class Evidence:
         Of the mixtures looked for.
     rows : int or None
         How many rows there are, if that is public.
+    points : int
+        How many points stand for each component.
 
     Examples
     --------
@@ -83,13 +90,15 @@ class Evidence:
     releases: Sequence[Release]
     covariance_type: CovarianceType
     rows: int | None
+    points: int = _POINTS
 
     def solve(self, starts: Sequence[Mixture]) -> Solution:
         """Return the mixture that makes the releases likeliest, of those that several starts lead to."""
         last = self.releases[-1]
-        counted = max(1.0, float(last.statistic.parts(last.value)[0].sum()))
-        solutions = [self._solved(start, float(self.rows or counted)) for start in starts]
-        return max(solutions, key=lambda solution: solution.log_likelihood)
+        rows = float(self.rows or max(1.0, last.statistic.parts(last.value)[0].sum()))
+        rough = replace(self, points=_FEW_POINTS)
+        best = max((rough._solved(start, rows) for start in starts), key=lambda found: found.log_likelihood)
+        return self._solved(best.mixture, best.rows)
 
     def _solved(self, mixture: Mixture, rows: float) -> Solution:
         here, step = self.at(mixture, rows)
@@ -101,7 +110,7 @@ class Evidence:
 
     def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
         """Return what the releases say at a mixture, and the step of Newton's method from there."""
-        points = _Points(mixture, self.covariance_type)
+        points = _Points(mixture, self.covariance_type, self.points)
         information, pull, by_point, of_noise, misfit, size, numbers = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for release in self.releases:
             law = _Law(points, release, rows, self.rows is None)
@@ -130,12 +139,12 @@ class Evidence:
 class _Points:
     """Evenly spread points of all components, the share of rows that each stands for, and their scores."""
 
-    def __init__(self, mixture: Mixture, kind: CovarianceType) -> None:
+    def __init__(self, mixture: Mixture, kind: CovarianceType, count: int) -> None:
         columns = mixture.means.shape[1]
         factors = np.linalg.cholesky(mixture.covariances)
-        places = mixture.means[:, None] + np.einsum("kij,nj->kni", factors, _normal_points(columns))
+        places = mixture.means[:, None] + np.einsum("kij,nj->kni", factors, _normal_points(columns, count))
         self.places = places.reshape(-1, columns)
-        self.shares = np.repeat(mixture.weights / _POINTS, _POINTS)
+        self.shares = np.repeat(mixture.weights / count, count)
         self.scores = _scores(mixture, self.places, kind)
 
 
@@ -196,25 +205,24 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulated(self, count: int, rng: np.random.Generator) -> Iterator[Solution]:
-        """Yield what would have been found, had this mixture been the truth: `count` times, noise and rows drawn anew.
+    def simulated(self, fit: Fit, rng: np.random.Generator) -> Solution:
+        """Return what would have been found, had this mixture been the truth, noise and rows drawn anew.
 
-        Two steps of Newton's method from here; the covariance is that at the first one's end.
+        The fit is gone through again, as what it measures depends on what it released before. Two steps of Newton's
+        method lead from here to the solution; its covariance is that at the first one's end.
         """
-        points, evidence = _Points(self.mixture, self.evidence.covariance_type), self.evidence
-        draws = rng.normal(size=(len(points.shares), count)) * np.sqrt(self.rows * points.shares)[:, None]
-        pulls, values = 0.0, []
-        for release in evidence.releases:
-            law = _Law(points, release, self.rows, evidence.rows is None)
-            off = law.values.T @ draws + release.noise * rng.normal(size=(len(law.mean), count))
-            pulls += law.weights.T @ off
-            values.append(self.rows * law.mean + off.T)
-        for step, drawn in zip((self.inverse @ pulls).T, zip(*values)):
-            releases = [replace(release, value=value) for release, value in zip(evidence.releases, drawn)]
-            again = replace(evidence, releases=releases)
-            here, rest = again.at(*again.stepped(self.mixture, self.rows, step))
-            mixture, rows = again.stepped(here.mixture, here.rows, rest)
-            yield replace(here, mixture=mixture, rows=rows)
+        evidence = replace(self.evidence, points=_FEW_POINTS)
+        points = _Points(self.mixture, evidence.covariance_type, _FEW_POINTS)
+        rows = rng.normal(size=len(points.shares)) * np.sqrt(self.rows * points.shares) + self.rows * points.shares
+
+        def release(statistic: ComponentMoments, noise: float) -> Array:
+            return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)
+
+        again = replace(evidence, releases=fit(release))
+        here, step = again.at(self.mixture, self.rows)
+        here, step = again.at(*again.stepped(here.mixture, here.rows, step))
+        mixture, number = again.stepped(here.mixture, here.rows, step)
+        return replace(here, mixture=mixture, rows=number)
 
 
 def row_values(statistic: ComponentMoments, points: Array) -> Array:
@@ -293,7 +301,7 @@ def _packed(squares: Array, shares: Array, kind: CovarianceType) -> Array:
 
 
 @lru_cache(maxsize=8)
-def _normal_points(columns: int) -> Array:
-    points: Array = ndtri(np.clip(qmc.Sobol(columns, scramble=True, seed=0).random(_POINTS), 1e-9, 1 - 1e-9))
+def _normal_points(columns: int, count: int) -> Array:
+    points: Array = ndtri(np.clip(qmc.Sobol(columns, scramble=True, seed=0).random(count), 1e-9, 1 - 1e-9))
     points.setflags(write=False)
     return points

@@ -3,9 +3,9 @@
 **From the releases.** A fit keeps what it released, which is private. All of it together says more than the last round
 does, and says how surely: see :mod:`tacit.latent.released_evidence`. The estimate and its standard error are the middle
 and the unit of an interval. How many units it reaches is found by simulation: releases are drawn anew from the law that
-the estimate gives them, and what is found from those is compared with the estimate, in units of its *own* standard
-error (bootstrap-t). Where components overlap that is more than for a normal law, as errors depend on where the truth
-is. Weights go by their logits.
+the estimate gives them, round by round, and what is found from those is compared with the estimate, in units of its
+*own* standard error (bootstrap-t). Where components overlap that is more than for a normal law, as errors depend on
+where the truth is and on what the rounds happened to measure. Weights go by their logits.
 
 **By simulated fits.** For tables with levels or gaps, for methods in the public ball, and where there are too many
 parameters, the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
@@ -36,7 +36,7 @@ from tacit.fitting.progress import Watch, progress
 from tacit.latent.engine import Model, run
 from tacit.latent.mixture import Mixture
 from tacit.latent.model_choice import gaussian_parameters, settled
-from tacit.latent.released_evidence import Evidence, Release, Solution
+from tacit.latent.released_evidence import Evidence, Fit, Release, Solution
 from tacit.latent.scale_free import constrained
 from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Plan
@@ -117,11 +117,10 @@ def kept_releases(released: list[Array]) -> list[Array] | None:
     return released if sum(map(len, released)) <= _MOST_KEPT else None
 
 
-def _evidence(model: Any) -> tuple[Evidence, list[Mixture]] | None:
-    """Return what a model's releases say, and where to start; None if that is not known how to use."""
-    domain, fitted = model._domain, model._mixture
-    columns, kind = domain.columns, model.covariance_type
-    parameters = gaussian_parameters(np.array(fitted.count), columns, kind)
+def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
+    """Return what a model's releases say, where to start, and its fit; None if that is not known how to use."""
+    domain, fitted, kind = model._domain, model._mixture, model.covariance_type
+    parameters = gaussian_parameters(np.array(fitted.count), domain.columns, kind)
     if (
         model._released is None
         or model.method != "scale_free"
@@ -130,37 +129,50 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture]] | None:
         or parameters > _MOST_PARAMETERS
     ):
         return None
+    rows, plan = model.privacy_.rows, model.privacy_.plan
+    # What the fit measured in each round follows from what it released before: it is gone through once more.
+    kept = iter(model._released)
+    releases = gone_through(model._model(domain, rows), plan, lambda statistic, noise: next(kept))
+    starts = [fitted]
+    if fitted.count > 1:
+        starts.append(fitted.merge(fitted.count - 1).split(fitted.count))
+    larger = [release.statistic.components for release in releases if release.statistic.components.count > fitted.count]
+    if larger:
+        weights, means, factors = larger[-1].weights, larger[-1].means, larger[-1].factors
+        starts.append(Mixture(weights, means, factors @ factors.transpose(0, 2, 1)).merge(fitted.count))
+
+    def fit(release: Callable[[ComponentMoments, float], Array]) -> list[Release]:
+        def told(statistic: Statistic, noise: float) -> Array:
+            moments = isinstance(statistic, ComponentMoments)  # the others come last, or choose what is chosen already
+            return release(statistic, noise) if moments else np.zeros(statistic.size)
+
+        return gone_through(settled(model._model(domain, rows), fitted.count), plan, told)
+
+    return Evidence(releases, kind, rows), [constrained(start, kind) for start in starts], fit
+
+
+def gone_through(model: Model, plan: Plan, told: Callable[[Statistic, float], Array]) -> list[Release]:
+    """Run a model on what it is told instead of rows, by statistic and noise; return the moments among that."""
     releases: list[Release] = []
 
     def heard(statistic: Any, value: Array, noise: float) -> None:
         if isinstance(statistic, ComponentMoments):
             releases.append(Release(statistic, value, noise))
 
-    # What the fit measured in each round follows from what it released before: it is gone through once more.
-    public = model.privacy_.rows
-    run(model._model(domain, public), _Replay(model.privacy_.plan, columns, model._released), heard=heard)
-    starts = [fitted]
-    if fitted.count > 1:
-        starts.append(fitted.merge(fitted.count - 1).split(fitted.count))
-    larger = [release.statistic.components for release in releases if release.statistic.components.count > fitted.count]
-    if larger:
-        grown = Mixture(
-            larger[-1].weights, larger[-1].means, larger[-1].factors @ larger[-1].factors.transpose(0, 2, 1)
-        )
-        starts.append(grown.merge(fitted.count))
-    return Evidence(releases, kind, public), [constrained(start, kind) for start in starts]
+    run(model, _Told(plan, told), heard=heard)
+    return releases
 
 
-class _Replay(Curator):
-    """Releases again what was released before, instead of reading rows."""
+class _Told(Curator):
+    """Releases what it is told, instead of reading rows."""
 
-    def __init__(self, plan: Plan, columns: int, released: list[Array]) -> None:
-        super().__init__(as_source(np.zeros((1, columns))), plan, random_state=0)
-        self._released = iter(released)
+    def __init__(self, plan: Plan, told: Callable[[Statistic, float], Array]) -> None:
+        super().__init__(as_source(np.zeros((1, 1))), plan, random_state=0)
+        self._told = told
 
     def release(self, name: str, statistic: Statistic) -> Array:
-        """Return what was released next."""
-        value = next(self._released)
+        """Return what there is to be told next."""
+        value = self._told(statistic, self.noise(name, statistic))
         if value.shape != (statistic.size,):
             raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
         return value
@@ -169,6 +181,7 @@ class _Replay(Curator):
 def intervals_from_releases(
     evidence: Evidence,
     starts: list[Mixture],
+    fit: Fit,
     published: Mixture,
     level: float,
     count: int,
@@ -187,7 +200,8 @@ def intervals_from_releases(
     middles, errors = _estimates(solution), solution.standard_errors()
     units: tuple[list[Array], list[Array]] = ([], [])
     alike = []
-    for done, simulated in enumerate(solution.simulated(count, rng)):
+    for done in range(count):
+        simulated = solution.simulated(fit, rng)
         for unit, found, middle, error in zip(units, _estimates(simulated), middles, simulated.standard_errors()):
             unit.append(np.abs(found - middle) / np.maximum(error, 1e-12))
         alike.append(overlap(solution.mixture, simulated.mixture))
