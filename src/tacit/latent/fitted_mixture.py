@@ -78,14 +78,17 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     ) -> MixtureIntervals:
         """Return standard errors and intervals for weights and means, privacy noise included, at no further cost.
 
-        The fit is simulated `n_bootstrap` times on tables drawn from the fitted mixture, with fresh noise of the same
-        plan; see :mod:`tacit.latent.uncertainty`. That takes as long as so many fits (to at most 50,000 rows). Where
-        the rows are not Gaussian mixtures, the intervals are for the private fit's own target, not for a truth.
+        They come from all that the fit released, taken together, which is more than its last round; see
+        :mod:`tacit.latent.uncertainty`. So the middle of an interval need not be the published value: it is the better
+        estimate where components overlap. Releases are simulated `n_bootstrap` times; with levels, missing cells or
+        other methods, whole fits are (of at most 50,000 rows). Where rows follow no Gaussian mixture, the intervals are
+        for the one that fits best, not for a truth.
 
         Parameters
         ----------
         level : float, default 0.9
         n_bootstrap : int, default 100
+            At least 10, and better more than 1 / (1 - level).
         random_state : int, numpy Generator or None
             Of the simulation alone.
 

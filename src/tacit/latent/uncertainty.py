@@ -67,10 +67,10 @@ class MixtureIntervals:
         Lower and upper ends.
     means : (K, d, 2) array
     weights_se : (K,) array
-        Standard errors: the root mean square of how far simulated fits were off, bias included.
+        Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        In what share of the simulated fits each component was found again. Intervals of components that noise or
+        In what share of the simulations each component was found again. Intervals of components that noise or
         overlap makes hard to find are not to be trusted; well below 1 is a warning.
     """
 
@@ -102,7 +102,7 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warnings.warn(
-            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulated fits, or are "
+            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulations, or are "
             "copies of others: noise or overlap is too much to tell them apart. Do not rely on their intervals; use a "
             "larger epsilon, or fewer components.",
             UserWarning,
