@@ -1,11 +1,11 @@
 """How far off a private mixture may be: sampling error and privacy noise together, at no further cost to privacy.
 
-**From the releases.** A fit keeps what it released, which is private. All of it together says more than the last round
-does, and says how surely: see :mod:`tacit.latent.released_evidence`. The estimate and its standard error are the middle
-and the unit of an interval. How many units it reaches is found by simulation: releases are drawn anew from the law that
-the estimate gives them, round by round, and what is found from those is compared with the estimate, in units of its
-*own* standard error (bootstrap-t). Where components overlap that is more than for a normal law, as errors depend on
-where the truth is and on what the rounds happened to measure. Weights go by their logits.
+**From the releases.** A fit keeps what it released, which is private. All of it together says more than the last
+round does, and says how surely: see :mod:`tacit.latent.released_evidence`. The estimate is the middle of an interval.
+How far it reaches is found by simulation: releases are drawn anew from the law that the estimate gives them, round by
+round, and that is the quantile of how far off the estimate from those is. Where components overlap it is more than a
+normal law and the standard error would have it, as errors depend on where the truth is and on what the rounds happen
+to measure. Weights go by their logits.
 
 **By simulated fits.** For tables with levels or gaps, for methods in the public ball, and where there are too many
 parameters, the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
@@ -198,19 +198,18 @@ def intervals_from_releases(
             stacklevel=4,
         )
     middles, errors = _estimates(solution), solution.standard_errors()
-    units: tuple[list[Array], list[Array]] = ([], [])
+    off: tuple[list[Array], list[Array]] = ([], [])
     alike = []
     for done in range(count):
         simulated = solution.simulated(fit, rng)
-        for unit, found, middle, error in zip(units, _estimates(simulated), middles, simulated.standard_errors()):
-            unit.append(np.abs(found - middle) / np.maximum(error, 1e-12))
+        for each, found, middle in zip(off, _estimates(simulated), middles):
+            each.append(np.abs(found - middle))
         alike.append(overlap(solution.mixture, simulated.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
-    reaches = [np.quantile(np.stack(unit), level, axis=0, method="weibull") for unit in units]
+    reaches = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in off]
     weights, means = (
-        middle[..., None] + (reach * error)[..., None] * np.array([-1.0, 1.0])
-        for middle, reach, error in zip(middles, reaches, errors)
+        middle[..., None] + reach[..., None] * np.array([-1.0, 1.0]) for middle, reach in zip(middles, reaches)
     )
     shares = solution.mixture.weights
     order = linear_sum_assignment(_distances(published, solution.mixture))[1]
