@@ -205,21 +205,30 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulated(self, fit: Fit, rng: np.random.Generator) -> Solution:
-        """Return what would have been found, had this mixture been the truth, noise and rows drawn anew.
+    def simulated(self, fit: Fit, rng: np.random.Generator) -> tuple[Mixture, Solution]:
+        """Return a mixture that may as well be the truth, and what would be found then, noise and rows drawn anew.
 
         The fit is gone through again, as what it measures depends on what it released before.
         """
-        evidence = replace(self.evidence, points=_FEW_POINTS)
-        points = _Points(self.mixture, evidence.covariance_type, _FEW_POINTS)
-        rows = self.rows * points.shares + np.sqrt(self.rows * points.shares) * rng.normal(size=len(points.shares))
-        rows += points.shares * (self.rows - rows.sum())  # as many as there are
+        evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
+        truth = self._drawn(rng)
+        points = _Points(truth, evidence.covariance_type, _FEW_POINTS)
+        rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
+        rows += points.shares * (number - rows.sum())  # as many as there are
 
         def release(statistic: ComponentMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)
 
-        again = replace(evidence, releases=fit(release))
-        return again._solved(self.mixture, self.rows)
+        return truth, replace(evidence, releases=fit(release))._solved(truth, number)
+
+    def _drawn(self, rng: np.random.Generator) -> Mixture:
+        """Return a mixture as far from this one as the truth may be."""
+        known = len(self.covariance) - (self.evidence.rows is None)
+        variances, axes = np.linalg.eigh(self.covariance[:known, :known])
+        step = axes @ (np.sqrt(np.maximum(variances, 0.0)) * rng.normal(size=known))
+        return self.evidence.stepped(
+            self.mixture, self.rows, np.append(step, 0.0) if self.evidence.rows is None else step
+        )[0]
 
 
 def row_values(statistic: ComponentMoments, points: Array) -> Array:

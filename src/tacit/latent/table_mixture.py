@@ -11,6 +11,7 @@ from tacit.statistics import TableComponents, TableLayout
 from tacit.statistics.components import Array
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
+_DRAWN = 4096  # rows, to compare mixtures by
 LEAST_SHARE = 1e-4  # of a level in a component: rare is not impossible
 
 
@@ -127,6 +128,25 @@ class TableMixture(Mixture):
     def taken(self, which: np.ndarray, weights: Array) -> TableMixture:
         """Return the components at these places, with these weights."""
         return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
+
+
+def merged_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
+    """Return a Gaussian mixture of encoded rows as `count` products at most.
+
+    As Gaussians, pieces of different levels but the same numbers seem far apart, and are merged last; as products they
+    are merged first, but what goes together within a piece is lost before. Which is better is told by rows drawn from
+    the Gaussian mixture: it is private, so that costs nothing.
+    """
+    ways = TableMixture.of(encoded.merge(count), layout), TableMixture.of(encoded, layout).merge(count)
+    if encoded.count <= count:
+        return ways[0]
+    rng = np.random.default_rng(0)
+    labels = rng.choice(encoded.count, size=_DRAWN, p=encoded.weights / encoded.weights.sum())
+    scatter = np.einsum(
+        "nij,nj->ni", np.linalg.cholesky(encoded.covariances)[labels], rng.normal(size=(_DRAWN, layout.width))
+    )
+    rows = encoded.means[labels] + scatter
+    return max(ways, key=lambda mixture: float(mixture.components().log_density(rows, False).sum()))
 
 
 def _level_entropies(probabilities: Array) -> Array:

@@ -144,9 +144,11 @@ class TableScaleFree:
         """Return the state with components that are products, so many at most."""
         if isinstance(state, TableFit):
             return state
-        # Made products of first: as Gaussians, pieces of different levels but the same numbers would seem far apart.
-        mixture = TableMixture.of(state.mixture, self.layout).merge(count)
+        mixture = self._merged(state.mixture, count)
         return self._afresh(state, replace(mixture, covariances=constrained(mixture, self.covariance_type).covariances))
+
+    def _merged(self, encoded: Mixture, count: int) -> TableMixture:
+        return TableMixture.of(encoded.merge(count), self.layout)
 
     def _most(self) -> int:
         return self.n_components

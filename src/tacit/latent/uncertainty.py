@@ -2,10 +2,10 @@
 
 **From the releases.** A fit keeps what it released, which is private. All of it together says more than the last
 round does, and says how surely: see :mod:`tacit.latent.released_evidence`. The estimate is the middle of an interval.
-How far it reaches is found by simulation: releases are drawn anew from the law that the estimate gives them, round by
-round, and that is the quantile of how far off the estimate from those is. Where components overlap it is more than a
-normal law and the standard error would have it, as errors depend on where the truth is and on what the rounds happen
-to measure. Weights go by their logits.
+How far it reaches is found by simulation: a mixture is drawn that may as well be the truth, then releases, round by
+round, from the law that it gives them; the interval reaches as far as the quantile of how far off the estimates from
+those are. Where components overlap that is more than a normal law and the standard error would have it, as errors
+depend on where the truth is and on what the rounds happen to measure. Weights go by their logits.
 
 **By simulated fits.** For tables with levels or gaps, for methods in the public ball, and where there are too many
 parameters, the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
@@ -36,7 +36,7 @@ from tacit.fitting.progress import Watch, progress
 from tacit.latent.engine import Model, run
 from tacit.latent.mixture import Mixture
 from tacit.latent.model_choice import gaussian_parameters, settled
-from tacit.latent.released_evidence import Evidence, Fit, Release, Solution
+from tacit.latent.released_evidence import Evidence, Fit, Release
 from tacit.latent.scale_free import constrained
 from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Plan
@@ -197,14 +197,14 @@ def intervals_from_releases(
             UserWarning,
             stacklevel=4,
         )
-    middles, errors = _estimates(solution), solution.standard_errors()
+    middles, errors = _estimates(solution.mixture), solution.standard_errors()
     off: tuple[list[Array], list[Array]] = ([], [])
     alike = []
     for done in range(count):
-        simulated = solution.simulated(fit, rng)
-        for each, found, middle in zip(off, _estimates(simulated), middles):
-            each.append(np.abs(found - middle))
-        alike.append(overlap(solution.mixture, simulated.mixture))
+        truth, found = solution.simulated(fit, rng)
+        for each, there, here in zip(off, _estimates(truth), _estimates(found.mixture)):
+            each.append(np.abs(here - there))
+        alike.append(overlap(truth, found.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
     reaches = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in off]
@@ -223,9 +223,9 @@ def intervals_from_releases(
     )
 
 
-def _estimates(solution: Solution) -> tuple[Array, Array]:
+def _estimates(mixture: Mixture) -> tuple[Array, Array]:
     """Return logits of weights and means."""
-    return logit(np.clip(solution.mixture.weights, 1e-15, 1 - 1e-15)), solution.mixture.means
+    return logit(np.clip(mixture.weights, 1e-15, 1 - 1e-15)), mixture.means
 
 
 def _replica(model: Any) -> Replica:
