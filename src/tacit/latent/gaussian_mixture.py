@@ -185,7 +185,7 @@ class GaussianMixture(FittedMixture):
             state = run(model, curator, watch, lambda statistic, value, noise: released.append(value))
         rows_known = n_rows or getattr(state, "rows", None)  # the public number, or the noisy one
         self._rows_known = None if rows_known is None else max(1, round(rows_known))
-        self._released = kept_releases(released)
+        self._released = kept_releases(released) if self.method == "scale_free" else None
         self._publish(model.finish(state))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
