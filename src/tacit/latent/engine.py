@@ -40,7 +40,12 @@ class Model(Protocol[State]):
         """M-step: return new parameters from a noisy sum."""
 
 
-def run(model: Model[State], curator: Curator, watch: Watch = lambda done, total: None) -> State:
+def run(
+    model: Model[State],
+    curator: Curator,
+    watch: Watch = lambda done, total: None,
+    heard: Callable[[Statistic, Array, float], None] = lambda statistic, released, noise: None,
+) -> State:
     """Run all rounds of a model through a curator and return its final parameters.
 
     Parameters
@@ -49,11 +54,15 @@ def run(model: Model[State], curator: Curator, watch: Watch = lambda done, total
         The curator's plan must be the model's steps, calibrated.
     watch : callable, optional
         Called as ``watch(done, total)`` after each round, for a progress bar.
+    heard : callable, optional
+        Called as ``heard(statistic, released, noise)`` with what each round released: all of it private values.
     """
     state = model.start()
     for index, step in enumerate(model.rounds):
         state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
         noise = curator.noise(step, statistic)
-        state = model.update(state, index, statistic, curator.release(step, statistic), noise)
+        released = curator.release(step, statistic)
+        heard(statistic, released, noise)
+        state = model.update(state, index, statistic, released, noise)
         watch(index + 1, len(model.rounds))
     return state

@@ -80,14 +80,17 @@ class FittedMixture(DensityMixin, PrivateEstimator):
     ) -> MixtureIntervals:
         """Return standard errors and intervals for weights and means, privacy noise included, at no further cost.
 
-        The fit is simulated `n_bootstrap` times on tables drawn from the fitted mixture, with fresh noise of the same
-        plan; see :mod:`tacit.latent.uncertainty`. That takes as long as so many fits (to at most 50,000 rows). Where
-        the rows are not Gaussian mixtures, the intervals are for the private fit's own target, not for a truth.
+        They come from all that the fit released, taken together, which is more than its last round; see
+        :mod:`tacit.latent.uncertainty`. So the middle of an interval need not be the published value: it is the better
+        estimate where components overlap. Releases are simulated `n_bootstrap` times; with levels, missing cells or
+        other methods, whole fits are (of at most 50,000 rows). Where rows follow no Gaussian mixture, the intervals are
+        for the one that fits best, not for a truth.
 
         Parameters
         ----------
         level : float, default 0.9
         n_bootstrap : int, default 100
+            At least 10, and better more than 1 / (1 - level).
         random_state : int, numpy Generator or None
             Of the simulation alone.
 
@@ -163,6 +166,8 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         values = {"mixture": stored(self._mixture, self._domain), "rows": self._rows_known}
         if self._wide is not None:
             values["outliers"] = {"weight": self.outliers_.weight, "mixture": stored(self._wide, self._domain)}
+        if self._released is not None:
+            values["released"] = [each.tolist() for each in self._released]
         return values
 
     def _restore(self, values: dict[str, Any]) -> None:
@@ -175,6 +180,8 @@ class FittedMixture(DensityMixin, PrivateEstimator):
                 raise ValueError("the weight of outliers must be from 0 to 1")
         self._publish(restored(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None), wide, weight)
         self._rows_known = None if values.get("rows") is None else int(values["rows"])
+        released = values.get("released")
+        self._released = None if released is None else [np.array(each, dtype=np.float64) for each in released]
 
     def _log_joint(self, blocks: Iterable[Array], mixture: Mixture | None = None) -> Array:
         """Return log(weight_k density_k) in the units of the rows, (K, rows), from blocks in standard coordinates."""

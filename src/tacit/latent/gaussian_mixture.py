@@ -18,8 +18,10 @@ from tacit.latent.moment_perturbation import Joint, PerParameter, public_means
 from tacit.latent.outliers import OUTLIERS, WithOutliers
 from tacit.latent.prior import MixturePrior
 from tacit.latent.scale_free import ScaleFree
+from tacit.latent.table_choice import ChosenTableScaleFree
 from tacit.latent.table_mixture import table_layout
 from tacit.latent.table_scale_free import TableScaleFree
+from tacit.latent.uncertainty import kept_releases
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
@@ -185,9 +187,11 @@ class GaussianMixture(FittedMixture):
         domain = self._enter(curator, domain)
         model = self._model(domain, n_rows)  # in the coordinates that are known now
         with progress(self.verbose, f"Fitting {listed(checked_grid(self.n_components))} component(s)") as watch:
-            state = run(model, curator, watch)
+            released: list[Array] = []
+            state = run(model, curator, watch, lambda statistic, value, noise: released.append(value))
         rows_known = n_rows or getattr(state, "rows", None)  # the public number, or the noisy one
         self._rows_known = None if rows_known is None else max(1, round(rows_known))
+        self._released = kept_releases(released) if self.method == "scale_free" else None
         self._publish(model.finish(state), getattr(state, "wide", None), getattr(state, "weight", 0.0))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
@@ -197,14 +201,11 @@ class GaussianMixture(FittedMixture):
         columns, means = domain.columns, self._starting_means(domain)
         grid = checked_grid(self.n_components)
         if self.method == "scale_free":
-            layout, chosen = table_layout(domain), len(grid) > 1
-            if chosen and (layout.levels or self.missing == "model"):
-                raise ValueError(
-                    "The number of components can be chosen for tables of numbers without gaps alone; with columns "
-                    'that have levels, or missing="model", state it: n_components=5.'
-                )
-            model = TableScaleFree if layout.levels else partial(ChosenScaleFree, grid=grid) if chosen else ScaleFree
+            layout = table_layout(domain)
             beside = (OUTLIERS,) if layout.numbers else ()
+            model = TableScaleFree if layout.levels else ScaleFree
+            if len(grid) > 1:
+                model = partial(ChosenTableScaleFree if layout.levels else ChosenScaleFree, grid=grid)
             model = model(
                 grid[-1],
                 layout if layout.levels else columns,

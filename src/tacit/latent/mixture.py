@@ -70,14 +70,7 @@ class Mixture:
         """
         mixture = self
         while mixture.count > count:
-            first, second = mixture._cheapest_pair()
-            rest = np.setdiff1d(np.arange(mixture.count), [first, second])
-            weight, mean, covariance = mixture._merged(first, second)
-            mixture = Mixture(
-                np.append(mixture.weights[rest], weight),
-                np.concatenate([mixture.means[rest], mean[None]]),
-                np.concatenate([mixture.covariances[rest], covariance[None]]),
-            )
+            mixture = mixture._merged(*mixture._cheapest_pair())
         return mixture
 
     def repeated(self, count: int) -> Mixture:
@@ -88,32 +81,52 @@ class Mixture:
             again = np.append(np.arange(mixture.count), k)
             weights = mixture.weights[again]
             weights[[k, -1]] /= 2
-            mixture = mixture._taken(again, weights)
+            mixture = mixture.taken(again, weights)
         return mixture
 
     def by_weight(self) -> Mixture:
         """Return the components in order of falling weight."""
         order = np.argsort(-self.weights, kind="stable")
-        return self._taken(order, self.weights[order])
+        return self.taken(order, self.weights[order])
 
-    def _taken(self, which: np.ndarray, weights: Array) -> Mixture:
+    def taken(self, which: np.ndarray, weights: Array) -> Mixture:
+        """Return the components at these places, with these weights."""
         return Mixture(weights, self.means[which], self.covariances[which])
 
-    def _merged(self, i: int, j: int) -> tuple[float, Array, Array]:
+    def _merged(self, i: int, j: int) -> Mixture:
+        """Return the mixture with one component, the last, in place of two."""
+        rest = np.setdiff1d(np.arange(self.count), [i, j])
+        weight, mean, covariance = self._moments_of_both(np.array([i]), np.array([j]))
+        return Mixture(
+            np.append(self.weights[rest], weight),
+            np.concatenate([self.means[rest], mean]),
+            np.concatenate([self.covariances[rest], covariance]),
+        )
+
+    def _moments_of_both(self, i: np.ndarray, j: np.ndarray) -> tuple[Array, Array, Array]:
+        """Return weights, means and covariances of pairs of components taken together."""
         weight = self.weights[i] + self.weights[j]
-        share = self.weights[i] / weight
+        share = self._shares(i, j)
         apart = self.means[i] - self.means[j]
-        mean = share * self.means[i] + (1 - share) * self.means[j]
-        within = share * self.covariances[i] + (1 - share) * self.covariances[j]
-        return weight, mean, within + share * (1 - share) * np.outer(apart, apart)
+        mean = share[:, None] * self.means[i] + (1 - share[:, None]) * self.means[j]
+        within, between = share[:, None, None], (share * (1 - share))[:, None, None]
+        covariance = within * self.covariances[i] + (1 - within) * self.covariances[j]
+        return weight, mean, covariance + between * apart[:, :, None] * apart[:, None, :]
+
+    def _shares(self, i: np.ndarray, j: np.ndarray) -> Array:
+        return self.weights[i] / (self.weights[i] + self.weights[j])
 
     def _cheapest_pair(self) -> tuple[int, int]:
-        volumes = np.linalg.slogdet(self.covariances)[1]
-        pairs = [(i, j) for i in range(self.count) for j in range(i)]
-        merged = [self._merged(i, j) for i, j in pairs]
-        volumes_merged = np.linalg.slogdet(np.stack([covariance for _, _, covariance in merged]))[1]
-        costs = [
-            weight * volume - self.weights[i] * volumes[i] - self.weights[j] * volumes[j]
-            for (i, j), (weight, _, _), volume in zip(pairs, merged, volumes_merged)
-        ]
-        return pairs[int(np.argmin(costs))]
+        i, j = np.tril_indices(self.count, -1)
+        weights, entropies = self.weights, self._entropies()
+        costs = self._entropies_of_both(i, j) * (weights[i] + weights[j])
+        cheapest = int(np.argmin(costs - weights[i] * entropies[i] - weights[j] * entropies[j]))
+        return int(i[cheapest]), int(j[cheapest])
+
+    def _entropies(self) -> Array:
+        """Return the entropies of the components, (K,), but for what is the same for all."""
+        return 0.5 * np.linalg.slogdet(self.covariances)[1]
+
+    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return the entropies that pairs of components would have as one."""
+        return 0.5 * np.linalg.slogdet(self._moments_of_both(i, j)[2])[1]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -31,7 +31,14 @@ from tacit.latent.outliers import WithOutliers
 from tacit.latent.release_shape import block_weights, nats_to_noise
 from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, constrained
 from tacit.privacy import Gaussian, Step
-from tacit.statistics import ComponentMoments, LikelihoodGains, moment_sensitivity, numbers_in_second_moment
+from tacit.statistics import (
+    Components,
+    CovarianceType,
+    LikelihoodGains,
+    TableComponents,
+    moment_sensitivity,
+    numbers_in_second_moment,
+)
 from tacit.statistics.components import Array
 
 CHOICE = "model choice"
@@ -73,26 +80,29 @@ def listed(grid: Sequence[int]) -> str:
     return f"{grid[0]} to {grid[-1]}" if straight else ", ".join(map(str, grid))
 
 
-@dataclass
-class ChosenScaleFree(ScaleFree):
-    """Scale-free EM that also chooses the number of components; ``n_components`` is the largest it may choose.
+class Choosing:
+    """What a scale-free model does more if it also chooses the number of its components.
 
-    Parameters
-    ----------
-    grid : sequence of int
-        The numbers to choose from, in rising order. With a single one, the fit is the same but for the choice.
+    To be put before a model that grows in its bases. ``n_components`` is the largest number that may be chosen, and
+    ``grid`` holds the numbers to choose from, in rising order. With a single one, the fit is the same but for the
+    choice.
     """
 
-    also: ClassVar[tuple[str, ...]] = (*ScaleFree.also, CHOICE)
-    grid: Sequence[int] = ()
+    grid: Sequence[int]
+    _candidate: Callable[[Fit, int], Fit]
+    """The fit with so many components, as the refining rounds would start from it."""
+    _afresh: Callable[[Fit, Mixture], Fit]
+    """The fit with another mixture, of which nothing is known yet."""
+    _parameters: Callable[[Array], Array]
+    """How many parameters so many components have."""
+    _nats_lost: Callable[[], float]
+    """The nats that a component of one row loses to a refining round, if the plan's noise is 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        place = self.rounds.index(REFINING)
+        self._choice = self.rounds.index(REFINING)
         if len(self.grid) > 1:
-            self.rounds.insert(place, CHOICE)
-            self.sizes.insert(place, self.n_components)
-        self._choice = place
+            self.rounds.insert(self._choice, CHOICE)
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with that of the choice behind the growing rounds."""
@@ -102,65 +112,101 @@ class ChosenScaleFree(ScaleFree):
     def statistic(self, state: Fit, index: int, noise: Noise) -> Any:
         """Ask what each candidate gains; in the other rounds, do as always, less components that are empty."""
         if self.rounds[index] == CHOICE:
-            return state, LikelihoodGains(tuple(candidate.components() for candidate in self._candidates(state)))
-        refined = self.rounds[:index].count(REFINING)
-        if self.rounds[index] == REFINING and refined >= _FIRST_ROUNDS:
-            state = self._without_empty(state, noise)
-        return super().statistic(state, index, noise)
+            candidates = (self._candidate(state, count).mixture.components() for count in self.grid)
+            return state, LikelihoodGains(tuple(map(self._seen, candidates)), self.missing)
+        measured, statistic = super().statistic(state, index, noise)
+        if self.rounds[index] == REFINING and self.rounds[:index].count(REFINING) >= _FIRST_ROUNDS:
+            filled = self._without_empty(state, noise(statistic) / statistic.count)
+            if filled is not state:
+                return super().statistic(filled, index, noise)
+        return measured, statistic
 
     def update(self, state: Fit, index: int, statistic: Any, released: Array, noise: float) -> Fit:
         """Choose a candidate; in the other rounds, do as always."""
         if self.rounds[index] != CHOICE:
             return super().update(state, index, statistic, released, noise)
         gained = np.concatenate([[0.0], np.cumsum(statistic.parts(released))])
-        sensitivity = statistic.sensitivity(self.neighbors)
-        scores = gained - self._costs(state, noise / sensitivity)
+        scores = gained - self._costs(state, noise / statistic.sensitivity(self.neighbors))
         scores[np.array(self.grid) > state.mixture.count] = -math.inf  # the noise supports no more than have grown
         chosen = smallest_not_beaten(scores, float(statistic.parts(np.array(noise))))
-        return replace(state, mixture=self._candidates(state)[chosen], doubts=None)
+        return self._candidate(state, self.grid[chosen])
 
     def finish(self, state: Fit) -> Mixture:
         """Return the final mixture, with as many components as were chosen, heaviest first."""
         return state.mixture.repeated(self.grid[0]).by_weight()
+
+    def _seen(self, components: Any) -> Any:
+        """Return components as rows of this model are seen by them."""
+        gaps = self.missing and isinstance(components, Components)
+        return TableComponents.of_numbers(components) if gaps else components
+
+    def _costs(self, state: Fit, multiplier: float) -> Array:
+        """Return what each candidate's parameters cost, in nats; `multiplier` is the noise of the choice."""
+        rows, counts = max(state.rows or 1.0, 2.0), np.array(self.grid)
+        # A component of n rows loses n times so many nats per row to noise / n; the rounds together, less.
+        to_noise = self._nats_lost() * _SHARE * multiplier**2 / self.rounds.count(REFINING)
+        return 0.5 * math.log(rows) * self._parameters(counts) + counts * to_noise / (rows / counts)
+
+    def _without_empty(self, state: Fit, unsure: float) -> Fit:
+        """Return the fit without components whose counts noise, of this size, alone may have made."""
+        mixture = state.mixture.by_weight()
+        filled = np.sum(mixture.weights * (state.rows or 0.0) > _EMPTY * unsure)
+        kept = min([count for count in self.grid if count >= filled] or [mixture.count])
+        if kept >= mixture.count:
+            return state
+        weights = mixture.weights[:kept] / mixture.weights[:kept].sum()
+        return self._afresh(state, mixture.taken(np.arange(kept), weights))
+
+
+@dataclass
+class ChosenScaleFree(Choosing, ScaleFree):
+    """Scale-free EM that also chooses the number of components; see ``Choosing``."""
+
+    also: ClassVar[tuple[str, ...]] = (*ScaleFree.also, CHOICE)
+    grid: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.grid) > 1:
+            self.sizes.insert(self._choice, self.n_components)
 
     def _target(self, state: Fit, index: int) -> int:
         if index < self._choice:
             return super()._target(state, index)
         return min(self.grid[-1], state.mixture.count)
 
-    def _candidates(self, state: Fit) -> list[Mixture]:
-        return [constrained(state.mixture.merge(count), self.covariance_type) for count in self.grid]
+    def _candidate(self, state: Fit, count: int) -> Fit:
+        return self._afresh(state, constrained(state.mixture.merge(count), self.covariance_type))
 
-    def _costs(self, state: Fit, multiplier: float) -> Array:
-        """Return what each candidate's parameters cost, in nats; `multiplier` is the noise of the choice."""
-        rows, columns, kind = max(state.rows or 1.0, 2.0), self.columns, self.covariance_type
-        counts = np.array(self.grid)
-        shapes = (1 if kind == "tied" else counts) * numbers_in_second_moment(kind, columns)
-        parameters = counts - 1 + counts * columns + shapes
-        count, mean = block_weights(columns, kind, self.neighbors)
-        noise = multiplier * math.sqrt(_SHARE / SHARES[REFINING]) * moment_sensitivity(count, mean, 1.0, self.neighbors)
-        # A component of n rows loses n times so many nats per row to noise / n; the rounds together, less.
-        to_noise = nats_to_noise(columns, kind, count, mean) * noise**2 / self.rounds.count(REFINING)
-        return 0.5 * math.log(rows) * parameters + counts * to_noise / (rows / counts)
+    def _afresh(self, state: Fit, mixture: Mixture) -> Fit:
+        return replace(state, mixture=mixture, doubts=None)
 
-    def _without_empty(self, state: Fit, noise: Noise) -> Fit:
-        """Return the fit without components whose counts noise alone may have made."""
-        mixture, kind = state.mixture.by_weight(), self.covariance_type
-        count, mean = block_weights(self.columns, kind, self.neighbors)
-        unsure = noise(ComponentMoments(mixture.components(), 1.0, count, mean, 1.0, kind)) / count
-        filled = np.sum(mixture.weights * (state.rows or 0.0) > _EMPTY * unsure)
-        kept = min([count for count in self.grid if count >= filled] or [mixture.count])
-        if kept >= mixture.count:
-            return state
-        weights = mixture.weights[:kept] / mixture.weights[:kept].sum()
-        return replace(state, mixture=Mixture(weights, mixture.means[:kept], mixture.covariances[:kept]), doubts=None)
+    def _parameters(self, counts: Array) -> Array:
+        return gaussian_parameters(counts, self.columns, self.covariance_type)
+
+    def _nats_lost(self) -> float:
+        count, mean = block_weights(self.columns, self.covariance_type, self.neighbors)
+        noise = moment_sensitivity(count, mean, 1.0, self.neighbors) ** 2 / SHARES[REFINING]
+        return float(nats_to_noise(self.columns, self.covariance_type, count, mean) * noise)
+
+
+def gaussian_parameters(counts: Array, columns: int, kind: CovarianceType) -> Array:
+    """Return how many parameters mixtures of so many Gaussians have.
+
+    Examples
+    --------
+    >>> gaussian_parameters(np.array([1, 2, 3]), 2, "full"), gaussian_parameters(np.array([1, 2]), 2, "tied")
+    (array([ 5, 11, 17]), array([5, 8]))
+    """
+    shapes = (1 if kind == "tied" else counts) * numbers_in_second_moment(kind, columns)
+    return counts - 1 + counts * columns + shapes
 
 
 def settled(model: Any, count: int) -> Any:
     """Return the same model with the choice made: a number of components, and no release to choose it."""
     if isinstance(model, WithOutliers):
         return replace(model, model=settled(model.model, count))
-    return replace(model, grid=(count,)) if isinstance(model, ChosenScaleFree) else model
+    return replace(model, grid=(count,)) if isinstance(model, Choosing) else model
 
 
 def smallest_not_beaten(scores: Array, noise: float) -> int:

@@ -19,7 +19,8 @@ The format, ``tacit.model/1``
 
 What the fit found is, for
 
-- GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), and "rows", the public or a noisy number of rows;
+- GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), "rows", the public or a noisy number of rows, and
+  "released", a list of all noisy sums in the order of the releases, unless they are very many: for intervals;
 - KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
 - Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
 - FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z;

@@ -15,6 +15,7 @@ from scipy.stats import chi2
 from tacit.latent.shrinkage import clipped_variances
 from tacit.privacy import Relation
 from tacit.statistics import CovarianceType, moment_sensitivity
+from tacit.statistics.components import Array
 
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 
@@ -31,11 +32,19 @@ def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> 
     >>> [round(float(clipping_radius(10, "full", noise)), 2) for noise in (1e-4, 1e-2, 1.0)]
     [5.44, 3.67, 3.06]
     """
-    squares = chi2.ppf(_QUANTILES, columns)
+    squares = _squared_lengths(columns)
     if noise is None:
         return math.sqrt(squares[-4])
     loss = _second_moment_loss(columns, kind) * (squares * noise) ** 2 + (1 - _QUANTILES)
     return math.sqrt(squares[int(np.argmin(loss))])
+
+
+@lru_cache(maxsize=64)
+def _squared_lengths(columns: int) -> Array:
+    """Return quantiles of a Gaussian row's squared length."""
+    squares: Array = chi2.ppf(_QUANTILES, columns)
+    squares.setflags(write=False)
+    return squares
 
 
 def kept_by_clipping(columns: int, radius: float) -> float:

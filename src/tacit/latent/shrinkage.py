@@ -144,7 +144,7 @@ def clipped_variances(variances: Array, radius: float) -> Array:
     """
     squares = _normal_squares(len(variances))
     factors = np.minimum(1.0, radius**2 / np.maximum(squares @ variances, 1e-300))
-    return variances * (squares * factors[:, None]).mean(axis=0)
+    return variances * (factors @ squares) / len(squares)
 
 
 def declipped_variances(moments: Array, radius: float) -> Array:

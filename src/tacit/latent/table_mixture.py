@@ -11,6 +11,7 @@ from tacit.statistics import TableComponents, TableLayout
 from tacit.statistics.components import Array
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
+_DRAWN = 4096  # rows, to compare mixtures by
 LEAST_SHARE = 1e-4  # of a level in a component: rare is not impossible
 
 
@@ -108,8 +109,49 @@ class TableMixture(Mixture):
                 rows[np.arange(len(rows)), np.array(places)[codes]] = 1.0
         return rows
 
-    def _taken(self, which: np.ndarray, weights: Array) -> Mixture:
+    def _merged(self, i: int, j: int) -> TableMixture:
+        rest = np.setdiff1d(np.arange(self.count), [i, j])
+        numbers, levels = super()._merged(i, j), self._levels_of_both(np.array([i]), np.array([j]))
+        probabilities = np.concatenate([self.probabilities[rest], levels])
+        return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
+
+    def _levels_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
+        share = self._shares(i, j)[:, None]
+        return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
+
+    def _entropies(self) -> Array:
+        return super()._entropies() + _level_entropies(self.probabilities)
+
+    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
+        return super()._entropies_of_both(i, j) + _level_entropies(self._levels_of_both(i, j))
+
+    def taken(self, which: np.ndarray, weights: Array) -> TableMixture:
+        """Return the components at these places, with these weights."""
         return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
+
+
+def merged_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
+    """Return a Gaussian mixture of encoded rows as `count` products at most.
+
+    As Gaussians, pieces of different levels but the same numbers seem far apart, and are merged last; as products they
+    are merged first, but what goes together within a piece is lost before. Which is better is told by rows drawn from
+    the Gaussian mixture: it is private, so that costs nothing.
+    """
+    ways = TableMixture.of(encoded.merge(count), layout), TableMixture.of(encoded, layout).merge(count)
+    if encoded.count <= count:
+        return ways[0]
+    rng = np.random.default_rng(0)
+    labels = rng.choice(encoded.count, size=_DRAWN, p=encoded.weights / encoded.weights.sum())
+    scatter = np.einsum(
+        "nij,nj->ni", np.linalg.cholesky(encoded.covariances)[labels], rng.normal(size=(_DRAWN, layout.width))
+    )
+    rows = encoded.means[labels] + scatter
+    return max(ways, key=lambda mixture: float(mixture.components().log_density(rows, False).sum()))
+
+
+def _level_entropies(probabilities: Array) -> Array:
+    """Return the entropies of independent columns with such shares of levels, all positive, added up."""
+    return -(probabilities * np.log(probabilities)).sum(axis=1)
 
 
 def shares_of_one(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:

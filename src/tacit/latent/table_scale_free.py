@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,10 @@ class TableScaleFree:
     def _encoded(self) -> ScaleFree:
         """Return the model that grows the mixture, of encoded rows."""
         common = self.n_components, self.layout.width, "full", self.neighbors, self.rows, self.n_iter
-        return ScaleFree(*common, self.means, None, self.least_variances, self.missing, self.beside)
+        return self._grown_by(*common, self.means, None, self.least_variances, self.missing, self.beside)
+
+    def _grown_by(self, *options: Any) -> ScaleFree:
+        return ScaleFree(*options)
 
     def _numbers(self) -> ScaleFree:
         """Return the model that refines what is known of the numbers."""
@@ -122,7 +126,7 @@ class TableScaleFree:
         name = self.rounds[index]
         if name == GROWING:
             return self._encoded().statistic(state, index, noise)
-        state = self._product(state)
+        state = self._product(state, self._most())
         components = state.mixture.components()
         if name == TAILS:
             return state, TableSquares(components, self.missing)
@@ -137,12 +141,21 @@ class TableScaleFree:
         fill = kept_by_clipping(columns, radius)
         return state, TableMoments(components, radius, count, mean, 1.0, level, kind, self.missing, fill)
 
-    def _product(self, state: Fit) -> TableFit:
-        """Return the state with components that are products, as many as asked for."""
+    def _product(self, state: Fit, count: int) -> TableFit:
+        """Return the state with components that are products, so many at most."""
         if isinstance(state, TableFit):
             return state
-        mixture = TableMixture.of(state.mixture.merge(self.n_components), self.layout)
-        mixture = replace(mixture, covariances=constrained(mixture, self.covariance_type).covariances)
+        mixture = self._merged(state.mixture, count)
+        return self._afresh(state, replace(mixture, covariances=constrained(mixture, self.covariance_type).covariances))
+
+    def _merged(self, encoded: Mixture, count: int) -> TableMixture:
+        return TableMixture.of(encoded.merge(count), self.layout)
+
+    def _most(self) -> int:
+        return self.n_components
+
+    def _afresh(self, state: Fit, mixture: TableMixture) -> TableFit:
+        """Return the state with components of which nothing is known yet but what they are."""
         doubts = np.broadcast_to(_SPREAD * _scatter(mixture), mixture.probabilities.shape)
         return TableFit(mixture, state.rows, np.ones((2, mixture.count)), doubts)
 
@@ -220,10 +233,32 @@ def table_weights(layout: TableLayout, kind: CovarianceType, neighbors: Relation
     >>> [round(weight, 2) for weight in table_weights(TableLayout((0, 1), ((2, 3, 4), (5,))), "full", "replace_one")]
     [0.76, 0.93, 1.43]
     """
+    count, mean, losses, sensitivity = _numbers_and_levels(layout, kind, neighbors)
+    replaced = 2 if neighbors == "replace_one" else 1
+    return count, mean, (losses[1] * sensitivity**2 / (losses[0] * replaced)) ** 0.25
+
+
+def nats_to_refining(layout: TableLayout, kind: CovarianceType, neighbors: Relation) -> float:
+    """Return the nats that a component of one row loses to a refining round, if the plan's noise is 1.
+
+    Examples
+    --------
+    >>> few, many = (TableLayout((0, 1), (tuple(range(2, 2 + levels)),)) for levels in (3, 12))
+    >>> nats_to_refining(few, "full", "replace_one") < nats_to_refining(many, "full", "replace_one")
+    True
+    """
+    count, mean, losses, _ = _numbers_and_levels(layout, kind, neighbors)
+    level, there = table_weights(layout, kind, neighbors)[2], 1.0 if layout.numbers else 0.0
+    noise = moment_sensitivity(count, mean * there, there, neighbors, level) ** 2 / _SHARES[REFINING]
+    return float((losses[0] + losses[1] / level**2) * noise)
+
+
+def _numbers_and_levels(
+    layout: TableLayout, kind: CovarianceType, neighbors: Relation
+) -> tuple[float, float, tuple[float, float], float]:
+    """Return the weights of counts and means, nats lost to noise in numbers and levels, the former's sensitivity."""
     columns, many = len(layout.numbers), len(layout.levels)
     count, mean = block_weights(columns, kind, neighbors) if columns else (1.0, 1.0)
     loss = nats_to_noise(columns, kind, count, mean) if columns else 0.5 / count**2
     sensitivity = moment_sensitivity(count, mean if columns else 0.0, 1.0 if columns else 0.0, neighbors)
-    replaced = 2 if neighbors == "replace_one" else 1
-    level_loss = _LEVEL_LOSS * many * sum(size - 1 for size in layout.sizes)
-    return count, mean, (level_loss * sensitivity**2 / (loss * replaced)) ** 0.25
+    return count, mean, (loss, _LEVEL_LOSS * many * sum(size - 1 for size in layout.sizes)), sensitivity

@@ -1,15 +1,21 @@
-"""How far off a private mixture may be: sampling error and privacy noise together, by a parametric bootstrap.
+"""How far off a private mixture may be: sampling error and privacy noise together, at no further cost to privacy.
 
-The law of the noise is known, and the fitted mixture is private. So the whole fit can be simulated, as often as one
-likes and at no cost to privacy: draw a table of the same size from the fitted mixture, fit that one with fresh noise of
-the same plan, and see how far the result is from the mixture it was drawn from. That holds all there is: sampling
-error, made larger by overlap, which leaves open whose a row is; noise, made smaller by shrinking; and what growing,
-clipping and shrinking do.
+**From the releases.** A fit keeps what it released, which is private. All of it together says more than the last
+round does, and says how surely: see :mod:`tacit.latent.released_evidence`. The estimate is the middle of an interval.
+How far it reaches is found by simulation: a mixture is drawn that may as well be the truth, then releases, round by
+round, from the law that it gives them; the interval reaches as far as the quantile of how far off the estimates from
+those are. Where components overlap that is more than a normal law and the standard error would have it, as errors
+depend on where the truth is and on what the rounds happen to measure. Weights go by their logits.
 
-**Large tables.** Where there are n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise
-smaller by m / n: relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The
-two differ by what noise does, and the second is off by sampling error, larger than that of n rows by sqrt(n / m). So
-the error of a fit to n rows is ``(noisy - quiet) + sqrt(m / n) (quiet - truth)``.
+**By simulated fits.** For tables with levels or gaps, for methods in the public ball, and where there are too many
+parameters, the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
+fresh noise of the same plan, and see how far the result is from the mixture it was drawn from. That is rougher: a fit
+that has not converged, or that has mistaken components, simulates its own mistake.
+
+Where there are n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise smaller by m / n:
+relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The two differ by what
+noise does. The second is off by its bias, which is that of n rows as well, and by sampling error, larger than that of n
+rows by sqrt(n / m): so only what differs from table to table is scaled.
 """
 
 from __future__ import annotations
@@ -23,18 +29,26 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import expit, logit
 from scipy.stats import t
 
 from tacit.fitting.progress import Watch, progress
 from tacit.latent.engine import Model, run
 from tacit.latent.mixture import Mixture
-from tacit.latent.model_choice import settled
+from tacit.latent.model_choice import gaussian_parameters, settled
+from tacit.latent.released_evidence import Evidence, Fit, Release
+from tacit.latent.scale_free import constrained
+from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Plan
-from tacit.release import Curator
+from tacit.release import Curator, Statistic
 from tacit.sources import as_source
+from tacit.statistics import ComponentMoments
 from tacit.statistics.components import Array
 
 MOST_ROWS = 50_000
+_MOST_PARAMETERS = 300  # that standard errors are worked out for, from the releases
+_MOST_KEPT = 100_000  # numbers released that are kept with a model
+_MISFIT = 2.0  # where rows follow a mixture, it is about 1, and less with few numbers released
 _QUIET = 0.25  # noise, relative to sensitivity: nothing beside thousands of rows, yet enough for a curator to draw
 _RELIABLE = 0.9  # share of simulated fits that find a component again, below which a warning is due
 _COPIES = 0.99  # overlap of two components that are the same one, twice
@@ -53,10 +67,10 @@ class MixtureIntervals:
         Lower and upper ends.
     means : (K, d, 2) array
     weights_se : (K,) array
-        Standard errors: the root mean square of how far simulated fits were off, bias included.
+        Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        In what share of the simulated fits each component was found again. Intervals of components that noise or
+        In what share of the simulations each component was found again. Intervals of components that noise or
         overlap makes hard to find are not to be trusted; well below 1 is a warning.
     """
 
@@ -79,20 +93,16 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
             'The number of rows is secret and no release tells it; intervals need method="scale_free", or '
             'neighbors="replace_one" and missing="error".'
         )
-    domain, public = model._domain, model.privacy_.rows is not None
-    replica = Replica(
-        model._mixture,
-        lambda count, rng: model._draw(count, rng)[0],
-        lambda rows: settled(model._model(domain, rows if public else None), model.n_components_),
-        model.privacy_.plan,
-        model._rows_known,
-    )
-    with progress(model.verbose, f"Simulating {n_bootstrap} fits") as watch:
-        standard = simulated_intervals(replica, level, n_bootstrap, np.random.default_rng(random_state), watch)
+    domain, rng = model._domain, np.random.default_rng(random_state)
+    with progress(model.verbose, f"Simulating {n_bootstrap} times") as watch:
+        if (evidence := _evidence(model)) is not None:
+            standard = intervals_from_releases(*evidence, model._mixture, level, n_bootstrap, rng, watch)
+        else:
+            standard = simulated_intervals(_replica(model), level, n_bootstrap, rng, watch)
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warnings.warn(
-            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulated fits, or are "
+            f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulations, or are "
             "copies of others: noise or overlap is too much to tell them apart. Do not rely on their intervals; use a "
             "larger epsilon, or fewer components.",
             UserWarning,
@@ -100,6 +110,133 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
         )
     means = domain.restore(standard.means.transpose(0, 2, 1)).transpose(0, 2, 1)
     return replace(standard, means=means, means_se=standard.means_se * domain.scale)
+
+
+def kept_releases(released: list[Array]) -> list[Array] | None:
+    """Return what was released, to be kept with a model, unless that would be too much."""
+    return released if sum(map(len, released)) <= _MOST_KEPT else None
+
+
+def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
+    """Return what a model's releases say, where to start, and its fit; None if that is not known how to use."""
+    domain, fitted, kind = model._domain, model._mixture, model.covariance_type
+    parameters = gaussian_parameters(np.array(fitted.count), domain.columns, kind)
+    if (
+        model._released is None
+        or model.method != "scale_free"
+        or model.missing == "model"
+        or table_layout(domain).levels
+        or parameters > _MOST_PARAMETERS
+    ):
+        return None
+    rows, plan = model.privacy_.rows, model.privacy_.plan
+    # What the fit measured in each round follows from what it released before: it is gone through once more.
+    kept = iter(model._released)
+    releases = gone_through(model._model(domain, rows), plan, lambda statistic, noise: next(kept))
+    starts = [fitted]
+    if fitted.count > 1:
+        starts.append(fitted.merge(fitted.count - 1).split(fitted.count))
+    larger = [release.statistic.components for release in releases if release.statistic.components.count > fitted.count]
+    if larger:
+        weights, means, factors = larger[-1].weights, larger[-1].means, larger[-1].factors
+        starts.append(Mixture(weights, means, factors @ factors.transpose(0, 2, 1)).merge(fitted.count))
+
+    def fit(release: Callable[[ComponentMoments, float], Array]) -> list[Release]:
+        def told(statistic: Statistic, noise: float) -> Array:
+            moments = isinstance(statistic, ComponentMoments)  # the others come last, or choose what is chosen already
+            return release(statistic, noise) if moments else np.zeros(statistic.size)
+
+        return gone_through(settled(model._model(domain, rows), fitted.count), plan, told)
+
+    return Evidence(releases, kind, rows), [constrained(start, kind) for start in starts], fit
+
+
+def gone_through(model: Model, plan: Plan, told: Callable[[Statistic, float], Array]) -> list[Release]:
+    """Run a model on what it is told instead of rows, by statistic and noise; return the moments among that."""
+    releases: list[Release] = []
+
+    def heard(statistic: Any, value: Array, noise: float) -> None:
+        if isinstance(statistic, ComponentMoments):
+            releases.append(Release(statistic, value, noise))
+
+    run(model, _Told(plan, told), heard=heard)
+    return releases
+
+
+class _Told(Curator):
+    """Releases what it is told, instead of reading rows."""
+
+    def __init__(self, plan: Plan, told: Callable[[Statistic, float], Array]) -> None:
+        super().__init__(as_source(np.zeros((1, 1))), plan, random_state=0)
+        self._told = told
+
+    def release(self, name: str, statistic: Statistic) -> Array:
+        """Return what there is to be told next."""
+        value = self._told(statistic, self.noise(name, statistic))
+        if value.shape != (statistic.size,):
+            raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
+        return value
+
+
+def intervals_from_releases(
+    evidence: Evidence,
+    starts: list[Mixture],
+    fit: Fit,
+    published: Mixture,
+    level: float,
+    count: int,
+    rng: np.random.Generator,
+    watch: Watch,
+) -> MixtureIntervals:
+    """Return intervals from what all releases say together, in the coordinates and the order of `published`."""
+    solution = evidence.solve(starts)
+    if solution.misfit > _MISFIT:
+        warnings.warn(
+            "What was released is not what rows of a Gaussian mixture of so many components make expected (misfit "
+            f"{solution.misfit:.3g}, where 1 is). Intervals say how well such a mixture is known, not if it is right.",
+            UserWarning,
+            stacklevel=4,
+        )
+    middles, errors = _estimates(solution.mixture), solution.standard_errors()
+    off: tuple[list[Array], list[Array]] = ([], [])
+    alike = []
+    for done in range(count):
+        truth, found = solution.simulated(fit, rng)
+        for each, there, here in zip(off, _estimates(truth), _estimates(found.mixture)):
+            each.append(np.abs(here - there))
+        alike.append(overlap(truth, found.mixture))
+        watch(done + 1, count)
+    # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
+    reaches = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in off]
+    weights, means = (
+        middle[..., None] + reach[..., None] * np.array([-1.0, 1.0]) for middle, reach in zip(middles, reaches)
+    )
+    shares = solution.mixture.weights
+    order = linear_sum_assignment(_distances(published, solution.mixture))[1]
+    return MixtureIntervals(
+        level,
+        expit(weights)[order],
+        means[order],
+        (shares * (1 - shares) * errors[0])[order],
+        errors[1][order],
+        (np.stack(alike) > _ALIKE).mean(axis=0)[order],
+    )
+
+
+def _estimates(mixture: Mixture) -> tuple[Array, Array]:
+    """Return logits of weights and means."""
+    return logit(np.clip(mixture.weights, 1e-15, 1 - 1e-15)), mixture.means
+
+
+def _replica(model: Any) -> Replica:
+    domain, public = model._domain, model.privacy_.rows is not None
+    return Replica(
+        model._mixture,
+        lambda count, rng: model._draw(count, rng)[0],
+        lambda rows: settled(model._model(domain, rows if public else None), model.n_components_),
+        model.privacy_.plan,
+        model._rows_known,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +249,21 @@ class Replica:
     plan: Plan
     rows: int
 
-    def errors(self, rng: np.random.Generator) -> tuple[Array, Array, Array]:
-        """Return how far one simulated fit is off, in weights (K,) and means (K, d), and how alike components are."""
+    def mistakes(self, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array]:
+        """Return what one simulated fit has wrong, and how alike its components are.
+
+        Of weights (K,) and means (K, d), what noise has done and what a fit without noise has wrong; the former holds
+        all there is if the table is of full size.
+        """
         rows = min(self.rows, MOST_ROWS)
         table = self.draw(rows, rng)
         noisy = self._fit(table, rows / self.rows, rng)
-        if rows == self.rows:
-            return noisy.weights - self.mixture.weights, noisy.means - self.mixture.means, overlap(self.mixture, noisy)
-        quiet = self._fit(table, 0.0, rng)
-        share = math.sqrt(rows / self.rows)
+        quiet = self.mixture if rows == self.rows else self._fit(table, 0.0, rng)
         return (
-            noisy.weights - quiet.weights + share * (quiet.weights - self.mixture.weights),
-            noisy.means - quiet.means + share * (quiet.means - self.mixture.means),
+            noisy.weights - quiet.weights,
+            noisy.means - quiet.means,
+            quiet.weights - self.mixture.weights,
+            quiet.means - self.mixture.means,
             overlap(self.mixture, noisy),
         )
 
@@ -143,9 +283,13 @@ def simulated_intervals(
     """Return intervals from `count` simulated fits, in the coordinates of the mixture."""
     simulated = []
     for done in range(count):
-        simulated.append(replica.errors(rng))
+        simulated.append(replica.mistakes(rng))
         watch(done + 1, count)
-    weights, means, alike = (np.stack(each) for each in zip(*simulated))
+    weights, means, quiet_weights, quiet_means, alike = (np.stack(each) for each in zip(*simulated))
+    share = min(1.0, math.sqrt(MOST_ROWS / replica.rows))
+    for errors, quiet in ((weights, quiet_weights), (means, quiet_means)):
+        bias = quiet.mean(axis=0)
+        errors += bias + share * (quiet - bias)
     weights_se, means_se = (np.sqrt(np.mean(each**2, axis=0)) for each in (weights, means))
     reach = float(t.ppf(0.5 + level / 2, count))  # the standard error is an estimate from `count` fits itself
     sides = reach * np.array([-1.0, 1.0])

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import ROWS_AT_ONCE, Array, Components
+from tacit.statistics.table_components import TableComponents
 
 _PIECE = 32 * ROWS_AT_ONCE
 
@@ -28,8 +29,11 @@ class LikelihoodGains:
 
     Parameters
     ----------
-    candidates : sequence of Components
+    candidates : sequence of Components or TableComponents
         Already private; at least two.
+    missing : bool
+        Whether cells may be missing, and a row's densities are those of the cells that it has. Candidates are
+        TableComponents then.
 
     Notes
     -----
@@ -37,7 +41,14 @@ class LikelihoodGains:
     t(x) - t(x'), and |t - t'| <= |t| + |t'| <= 2; two rows of which one prefers the first candidate and the other the
     second, beyond doubt, reach that. **l1**: t has m numbers, so its l1 norm is at most sqrt(m) times its l2 norm.
 
-    A row that any candidate can say nothing about (``Components.log_density``) contributes nothing.
+    Nothing is used of what a density is but that it is a number computed from this row and private parameters alone, so
+    the bounds hold as they stand for tables with levels, whose densities are products, and for rows with missing cells:
+    a row that comes to lack a cell, or comes to have it, is another row and no more. Densities of the same row are
+    compared, so always of the same cells, whose units cancel. With all cells missing all densities are 1 and all gains
+    0.
+
+    A row that any candidate can say nothing about (``log_density`` is NaN) contributes nothing: without `missing`, one
+    with a missing cell.
 
     Examples
     --------
@@ -50,11 +61,14 @@ class LikelihoodGains:
     (1.000000000001, 2.000000000002)
     """
 
-    candidates: tuple[Components, ...]
+    candidates: tuple[Components, ...] | tuple[TableComponents, ...]
+    missing: bool = False
 
     def __post_init__(self) -> None:
         if len(self.candidates) < 2:
             raise ValueError(f"A choice needs at least two candidates, and there are {len(self.candidates)}.")
+        if self.missing and not all(isinstance(each, TableComponents) for each in self.candidates):
+            raise ValueError("With missing cells the candidates must be TableComponents, which can do without cells.")
 
     @property
     def size(self) -> int:
@@ -71,13 +85,18 @@ class LikelihoodGains:
         total = np.zeros(self.size)
         for start in range(0, len(block), _PIECE):
             rows = block[start : start + _PIECE]
-            densities = np.stack([candidate.log_density(rows) for candidate in self.candidates])
+            densities = np.stack([self._log_density(candidate, rows) for candidate in self.candidates])
             with np.errstate(over="ignore", invalid="ignore"):
                 bounded = np.tanh(0.5 * np.diff(densities, axis=0))
             bounded[:, np.isnan(densities).any(axis=0)] = 0.0
             lengths = np.sqrt(np.einsum("jr,jr->r", bounded, bounded))
             total += (bounded / np.maximum(lengths, 1.0)).sum(axis=1)
         return total
+
+    def _log_density(self, candidate: Components | TableComponents, rows: Array) -> Array:
+        if isinstance(candidate, TableComponents):
+            return candidate.log_density(rows, self.missing)
+        return candidate.log_density(rows)
 
     def parts(self, total: Array) -> Array:
         """Return a (noisy) total as gains in nats."""

@@ -7,8 +7,10 @@ import tacit
 from tacit.latent.mixture import Mixture
 from tacit.latent.model_choice import CHOICE, ChosenScaleFree, smallest_not_beaten
 from tacit.latent.scale_free import Fit
+from tacit.latent.table_mixture import TableMixture
 from tacit.privacy import Budget, Ledger
-from tacit.statistics import Components, LikelihoodGains
+from tacit.statistics import Components, LikelihoodGains, TableLayout
+from tacit.tables import Boolean, Categorical, Numeric
 
 MEANS = np.array([[-5.0, 0.0], [4.0, 4.0], [3.0, -5.0], [0.0, 6.0]])
 
@@ -33,6 +35,90 @@ def test_the_right_number_is_found(count, neighbors):
     assert [model.n_components_ for model in chosen].count(count) >= 2
     for model in chosen:
         assert len(model.weights_) == len(model.means_) == len(model.covariances_) == model.n_components_
+
+
+SCHEMA = tacit.Schema(
+    {"x": Numeric(-10, 10), "plan": Categorical(["a", "b", "c"]), "y": Numeric(-10, 10), "smokes": Boolean()}
+)
+
+
+def table(count, rows=5000, seed=0, gaps=0.0):
+    """Clusters in which levels go with the cluster, and not with the numbers otherwise; some cells missing."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(count, rows)
+    X = MEANS[labels] + rng.normal(size=(rows, 2)) * 0.8
+    X[rng.random(X.shape) < gaps] = np.nan
+    levels = np.array(["a", "b", "c"])[np.where(rng.random(rows) < 0.7, labels % 3, rng.choice(3, rows))]
+    smokes = (rng.random(rows) < np.array([0.2, 0.9, 0.5, 0.5])[labels]).astype(object)
+    levels = levels.astype(object)
+    for column in (levels, smokes):
+        column[rng.random(rows) < gaps] = None
+    return {"x": X[:, 0], "plan": levels, "y": X[:, 1], "smokes": smokes}
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_right_number_is_found_in_tables_with_levels(count, gaps):
+    options = {"bounds": SCHEMA, "missing": "model" if gaps else "error", "epsilon": 3.0}
+    chosen = [fit(table(count, seed=seed, gaps=gaps), range(1, 5), random_state=seed, **options) for seed in range(3)]
+    assert [model.n_components_ for model in chosen].count(count) >= 2
+    for model in chosen:
+        assert model.level_probabilities_["plan"].shape == (model.n_components_, 3)
+        assert [release.count for release in model.privacy_.releases if release.name == CHOICE] == [1]
+        assert any("chosen privately from 1 to 4" in note for note in model.privacy_.notes)
+        assert model.privacy_.plan.delta(3.0) <= 1e-6
+
+
+def test_levels_that_do_not_go_together_are_no_reason_for_components():
+    """Encoded, every level looks like a cluster of its own; as products, one component explains all of them."""
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=4000), "y": rng.normal(size=4000)}
+    rows |= {"plan": np.array(["a", "b", "c"])[rng.choice(3, 4000)], "smokes": rng.random(4000) < 0.4}
+    for neighbors in ("replace_one", "add_remove"):
+        assert fit(rows, range(1, 5), bounds=SCHEMA, epsilon=4.0, neighbors=neighbors).n_components_ == 1
+
+
+def test_tables_of_levels_alone():
+    names = [f"v{place}" for place in range(6)]
+    schema = tacit.Schema({name: Boolean() for name in names})
+    rng = np.random.default_rng(0)
+    labels = rng.choice(2, 6000)
+    likely = np.where(labels[:, None] == 0, 0.9, 0.1)
+    rows = dict(zip(names, (rng.random((6000, 6)) < likely).T))
+    model = fit(rows, range(1, 5), bounds=schema, epsilon=3.0)
+    assert model.n_components_ == 2
+    assert model.level_probabilities_["v3"][:, 1] == pytest.approx([0.9, 0.1], abs=0.05) or model.level_probabilities_[
+        "v3"
+    ][:, 1] == pytest.approx([0.1, 0.9], abs=0.05)
+
+
+def test_the_right_number_is_found_where_cells_are_missing():
+    X = clusters(3)
+    X[np.random.default_rng(1).random(X.shape) < 0.15] = np.nan
+    model = fit(X, range(1, 6), missing="model")
+    assert model.n_components_ == 3
+    assert model.score(X) > fit(X, 2, missing="model").score(X)
+
+
+def test_the_number_of_releases_can_be_fixed_for_tables():
+    rows = table(2, rows=600)
+    assert [fit(rows, (1, 2), bounds=SCHEMA, n_iter=count).n_iter_ for count in (7, 9)] == [7, 9]
+
+
+def test_products_are_merged_as_products():
+    """Two pieces that differ in a level alone are one product at little cost; those with other numbers are not."""
+    layout = TableLayout((0,), ((1,),))
+    pieces = TableMixture(
+        np.array([0.4, 0.3, 0.3]),
+        np.array([[0.0], [0.0], [0.5]]),
+        np.full((3, 1, 1), 0.01),
+        layout,
+        np.array([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]]),
+    )
+    merged = pieces.merge(2)
+    assert merged.weights == pytest.approx([0.3, 0.7])
+    assert merged.means.ravel() == pytest.approx([0.5, 0.0])
+    assert merged.probabilities[1] == pytest.approx([(0.4 * 0.6 + 0.3 * 0.4) / 0.7, (0.4 * 0.4 + 0.3 * 0.6) / 0.7])
 
 
 @pytest.mark.parametrize("kind", ["tied", "diag", "spherical"])
@@ -111,10 +197,10 @@ def test_a_component_without_rows_is_dropped():
     """Three pieces, one of them empty up to noise: what is left are shares of 1."""
     model = ChosenScaleFree(3, 2, "full", "replace_one", 10_000, grid=(1, 2, 3))
     mixture = Mixture(np.array([0.01, 0.59, 0.4]), MEANS[:3] / 10, np.stack([np.eye(2)] * 3) * 0.01)
-    kept = model._without_empty(Fit(mixture, 10_000), lambda statistic: 100.0).mixture
+    kept = model._without_empty(Fit(mixture, 10_000), 100.0).mixture
     assert kept.weights == pytest.approx([0.59 / 0.99, 0.4 / 0.99])
     assert (kept.means == MEANS[1:3] / 10).all()
-    assert model._without_empty(Fit(mixture, 10_000), lambda statistic: 1.0).mixture is mixture
+    assert model._without_empty(Fit(mixture, 10_000), 1.0).mixture is mixture
 
 
 def test_smaller_is_better_unless_clearly_beaten():
