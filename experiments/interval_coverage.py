@@ -1,6 +1,6 @@
 """How often 90% intervals of a private mixture hold the truth.
 
-    python -m experiments.interval_coverage [--fits 200] [--bootstrap 19] [SETTING ...]
+    python -m experiments.interval_coverage [--fits 200] [--first 0] [--bootstrap 19] [SETTING ...]
 
 Each setting is fitted to as many tables, drawn anew, with `confidence_intervals` of each fit. A perfect method would
 cover 0.90; with 200 fits of a few components, figures are good to a hundredth or two. Components are those that the
@@ -114,12 +114,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("settings", nargs="*", default=list(SETTINGS))
     parser.add_argument("--fits", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="Seed of the first table.")
     parser.add_argument("--bootstrap", type=int, default=19)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     table = [("setting", "fits", "weights covered", "means covered", "found again", "error", "standard error")]
     for name in options.settings:
-        each = [covered(SETTINGS[name], seed, options.bootstrap) for seed in range(options.fits)]
+        each = [covered(SETTINGS[name], seed, options.bootstrap) for seed in range(options.first, options.first + options.fits)]
         weights, means, found, errors, standard = (np.stack(part) for part in zip(*each))
         figures = weights.mean(), means.mean(), found.mean(), np.sqrt((errors**2).mean()), np.sqrt((standard**2).mean())
         table.append((name, options.fits, *(round(float(figure), 3) for figure in figures)))
