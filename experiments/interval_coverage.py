@@ -120,7 +120,10 @@ def main() -> None:
     warnings.simplefilter("ignore")
     table = [("setting", "fits", "weights covered", "means covered", "found again", "error", "standard error")]
     for name in options.settings:
-        each = [covered(SETTINGS[name], seed, options.bootstrap) for seed in range(options.first, options.first + options.fits)]
+        each = [
+            covered(SETTINGS[name], seed, options.bootstrap)
+            for seed in range(options.first, options.first + options.fits)
+        ]
         weights, means, found, errors, standard = (np.stack(part) for part in zip(*each))
         figures = weights.mean(), means.mean(), found.mean(), np.sqrt((errors**2).mean()), np.sqrt((standard**2).mean())
         table.append((name, options.fits, *(round(float(figure), 3) for figure in figures)))

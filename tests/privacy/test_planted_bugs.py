@@ -251,7 +251,7 @@ def test_fit_with_rows_beyond_the_bounds_left_there(monkeypatch):
         assert Transcript(model, data).furthest_step(data, neighbor) <= 1 + 1e-9
 
 
-def stop_when_all_rows_fit(model, curator, watch):
+def stop_when_all_rows_fit(model, curator, watch, heard):
     """The loop, with a convergence test on the rows themselves."""
     state = model.start()
     for index, step in enumerate(model.rounds):

@@ -25,6 +25,8 @@ from tacit.release.curator import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import (
+    Bins,
+    CellCounts,
     Centres,
     Clip,
     ClusterMoments,
@@ -39,6 +41,7 @@ from tacit.statistics import (
     Magnitudes,
     MissingScores,
     OutlierCount,
+    PairCounts,
     RegressionScores,
     RobustSum,
     RowCount,
@@ -89,6 +92,7 @@ NOTHING = Components(np.array([0.4, 0.6]), np.empty((2, 0)), np.empty((2, 0, 0))
 LEVELS = TableComponents(
     TableLayout((), ((0,), (1,))), NOTHING, np.array([[0.9, 0.1, 0.5, 0.5], [1e-4, 1 - 1e-4, 0.7, 0.3]])
 )
+BINS = (Bins((0,), np.arange(2), np.array([-1.0, 0.2, 1.0]), missing=True), Bins((1,), np.arange(2)))
 
 STATISTICS = [
     *(statistic for kind in KINDS for statistic in moments(kind)),
@@ -141,6 +145,8 @@ STATISTICS = [
     TableMoments(LEVELS, 1.0, level=0.7),
     TableMoments(LEVELS, 1.0, missing=True),
     *(TableMoments(TableComponents.of_numbers(FAR_APART), 2.1, 0.6, 0.9, 1.0, 1.0, kind, True, 0.9) for kind in KINDS),
+    CellCounts(BINS),
+    PairCounts(BINS),
     TableSquares(MIXED),
     TableSquares(TableComponents.of_numbers(FAR_APART), missing=True),
     OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),

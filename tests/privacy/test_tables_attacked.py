@@ -319,6 +319,6 @@ def test_what_a_model_publishes_does_not_refute_its_certificate(missing, trials)
 )  # fmt: skip
 def test_the_claim_stands_where_the_number_of_components_is_chosen(missing, trials):
     data, neighbor = hard_tables("replace_one", missing == "model")
-    model = tacit.GaussianMixture((1, 2), missing=missing, n_iter=6, **BUDGET)
+    model = tacit.GaussianMixture((1, 2), missing=missing, n_iter=7, **BUDGET)
     audit = audit_estimator(model, data, neighbor, trials=trials, random_state=0)
     assert not audit.refutes(), audit

@@ -49,7 +49,7 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
         # Trees meet the raw outputs: they need no scale, and standardising could merge values that differ.
         "trees": _fit(
             HistGradientBoostingClassifier(
-                max_iter=40, early_stopping=False, random_state=0, min_samples_leaf=max(2, min(20, len(outputs) // 8))
+                max_iter=40, early_stopping=False, random_state=0, min_samples_leaf=max(2, min(20, len(outputs) // 6))
             ),
             lambda rows: np.where(unseen, ~np.isnan(rows), np.clip(rows, -1e300, 1e300)),
             outputs,
