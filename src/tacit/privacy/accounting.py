@@ -24,7 +24,7 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import SampledGaussian, Step
+from .steps import Gaussian, SampledGaussian, Step
 
 __all__ = ["Profile", "calibration_factor", "delta", "epsilon", "profile"]
 
@@ -149,7 +149,7 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
         if isinstance(step, SampledGaussian) and rate == 1:
             # Every row is in the sample: a plain Gaussian release; exchanging two rows moves it by twice their norm.
             mu_squared.append(step.count * (2 / noise if neighbors == "replace_one" else 1 / noise) ** 2)
-        elif step.kind == "gaussian":
+        elif isinstance(step, Gaussian):  # also one of shares of the rows, of which a row is in one
             mu_squared.append(step.count / noise**2)
         else:
             counts[step.kind, noise, rate] += step.count
