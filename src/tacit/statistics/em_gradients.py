@@ -107,8 +107,10 @@ class SymmetricRegressionGradient:
 
     Notes
     -----
-    With a truncation T, |t y - <x, beta>| is at most 2 T, and so are gradients at most 2 T^2 in each column; 3 T^2 with
-    1 + t for t.
+    t has the sign of y <x, beta>, so t y and <x, beta> have the same sign. With a truncation T both are at most T in
+    size, and so is their difference: gradients are at most T^2 in each column, where papers have 2 T^2. With 1 + t for
+    t it is 2 T^2: if y and <x, beta> have the same sign, so have (1 + t) y, at most 2 T in size, and <x, beta>; if not,
+    t is not positive, so that (1 + t) y and <x, beta> are at most T in size.
 
     Examples
     --------
@@ -131,7 +133,7 @@ class SymmetricRegressionGradient:
     @property
     def box(self) -> tuple[Array, Array]:
         """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        return np.zeros(self.size), np.full(self.size, (3.0 if self.as_printed else 2.0) * _known(self.truncation) ** 2)
+        return np.zeros(self.size), np.full(self.size, (2.0 if self.as_printed else 1.0) * _known(self.truncation) ** 2)
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in every column where a cell is missing."""
@@ -170,10 +172,13 @@ class MissingCovariateGradient:
 
     Notes
     -----
-    With a truncation T, the gradient in column j is m_j (y - <m, beta>), within [-2 T^2, 2 T^2], less c beta_j with c
-    in [0, 1], and 0 where j is there. So it is in the box of middle -beta_j / 2 and reach 2 T^2 + |beta_j| / 2. As
-    printed, there is one more product of two parts, and it is 3 T^2. Papers forget that whether a cell is missing can
-    change, and with it the term in beta_j.
+    With a truncation T, the gradient in column j is m_j (y - <m, beta>), within [-2 T^2, 2 T^2]; if cell j is missing,
+    less c beta_j with c in [0, 1]. But then m_j = r beta_j, and r has the sign of y - <m, beta> (both are y less what
+    is seen, over positive numbers), also when all are cut off: the product has the sign of beta_j. So, up to the sign
+    of beta_j, the gradient is within [-|beta_j|, 2 T^2] if the cell is missing, [-2 T^2, 2 T^2] if not, and so
+    [-max(2 T^2, |beta_j|), 2 T^2] in all. As printed there is one more product, of size T^2 at most, and what papers
+    forget: whether a cell is missing can change, and with it the term in beta_j. So the box is taken to be that of
+    middle -beta_j / 2 and reach 3 T^2 + |beta_j| / 2.
 
     Examples
     --------
@@ -197,8 +202,11 @@ class MissingCovariateGradient:
     @property
     def box(self) -> tuple[Array, Array]:
         """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        products = (3.0 if self.as_printed else 2.0) * _known(self.truncation) ** 2
-        return -self.beta / 2, products + np.abs(self.beta) / 2
+        square, size = _known(self.truncation) ** 2, np.abs(self.beta)
+        if self.as_printed:
+            return -self.beta / 2, 3.0 * square + size / 2
+        low, high = np.maximum(2.0 * square, size), 2.0 * square
+        return np.sign(self.beta) * (high - low) / 2, (high + low) / 2
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in every column where the target is missing."""
@@ -212,7 +220,8 @@ class MissingCovariateGradient:
         variance = self.scale**2 + hidden
         rate = (y - seen) / variance
         expected = np.where(gone, rate[:, None] * self.beta, there)
-        off = _cut(y, cut) - _cut(seen + rate * hidden, cut)
+        fitted = y - self.scale**2 * rate  # which is <m, beta>, on the side of y that the rate says, however rounded
+        off = _cut(y, cut) - _cut(fitted, cut)
         products = off[:, None] * _cut(expected, cut)
         if self.as_printed:
             again = _cut(rate[:, None] * self.beta, cut) * _cut(rate * hidden, cut)[:, None]
