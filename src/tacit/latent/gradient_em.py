@@ -28,7 +28,6 @@ ROWS, GRADIENT = "number of rows", "gradient"
 _ITERATIONS = {"clipped": 22, "robust": 22, "robust_em": 5, "truncated": 10}  # as in the papers' figures; about log(n)
 _COUNTING = 0.01  # of the budget, in squared signal-to-noise, where the number of rows is secret
 _FAILURE = 0.01  # the failure probability that the smoothed truncation is stated with
-_LARGEST = 1e100  # that a coefficient gets: its square is a number still
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +52,8 @@ class GradientEM:
         The number of rows, where it is public; else it is released first.
     budget : Budget
         What the robust scale depends on.
+    largest : float
+        What coefficients are kept below, as noise may be anything.
     method : {"clipped", "robust", "robust_em", "truncated"}
     n_iter : int or "auto"
         Number of steps: 22, 22, 5 and 10 by default.
@@ -72,6 +73,7 @@ class GradientEM:
     begin: Array
     rows: int | None
     budget: Budget
+    largest: float
     method: str
     n_iter: int | str = "auto"
     learning_rate: float = 1.0
@@ -130,7 +132,7 @@ class GradientEM:
         rows = self._rows(state) / (self.iterations if self.split else 1)
         mean = statistic.centre + statistic.reach * released / rows
         rate = 1.0 if self.method == "robust_em" else self.learning_rate
-        return replace(state, beta=np.clip(state.beta + rate * mean, -_LARGEST, _LARGEST))
+        return replace(state, beta=np.clip(state.beta + rate * mean, -self.largest, self.largest))
 
     def _rows(self, state: Climb) -> float:
         assert state.rows is not None  # it is public, or was released in the first round

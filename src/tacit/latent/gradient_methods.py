@@ -17,6 +17,7 @@ from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _SIGNAL = 3.0  # the papers' ratio of coefficients to noise: how long a random start is, in scales
+_MOST_SIGNAL = 1e6  # that a coefficient may have, in scales: Gaussians of more are flat, as computers see them
 
 
 class GradientMethods(PrivateEstimator):
@@ -67,6 +68,7 @@ class GradientMethods(PrivateEstimator):
             self._begin(columns),
             n_rows,
             budget,
+            _MOST_SIGNAL * self.scale,
             self.method,
             self.n_iter,
             self.learning_rate,

@@ -217,16 +217,17 @@ class MissingCovariateGradient:
         gone = np.isnan(x)
         there = np.where(gone, 0.0, x)
         seen, hidden = _along(there, self.beta), _along(gone.astype(np.float64), self.beta * self.beta)
-        variance = self.scale**2 + hidden
+        noise = self.scale * self.scale
+        variance = noise + hidden
         rate = (y - seen) / variance
         expected = np.where(gone, rate[:, None] * self.beta, there)
-        fitted = y - self.scale**2 * rate  # which is <m, beta>, on the side of y that the rate says, however rounded
+        fitted = y - noise * rate  # which is <m, beta>, on the side of y that the rate says, however rounded
         off = _cut(y, cut) - _cut(fitted, cut)
         products = off[:, None] * _cut(expected, cut)
         if self.as_printed:
             again = _cut(rate[:, None] * self.beta, cut) * _cut(rate * hidden, cut)[:, None]
             return products + np.where(gone, again - self.beta, 0.0)
-        return products - np.where(gone, (self.scale**2 / variance)[:, None] * self.beta, 0.0)
+        return products - np.where(gone, (noise / variance)[:, None] * self.beta, 0.0)
 
 
 def _at_once(gradients: Callable[[Array], Array], block: Array) -> Array:
@@ -245,7 +246,7 @@ def _along(rows: Array, beta: Array) -> Array:
 
 def _tanh(product: Array, scale: float, as_printed: bool) -> Array:
     """Return what one side is likelier by than the other: its log odds are twice the product over the variance."""
-    halves: Array = np.tanh(product / scale**2 / (2.0 if as_printed else 1.0))
+    halves: Array = np.tanh(product / (scale * scale) / (2.0 if as_printed else 1.0))
     return halves
 
 
