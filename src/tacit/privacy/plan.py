@@ -59,11 +59,7 @@ class Plan:
             if not isinstance(step, Step):
                 raise ValueError(f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {step!r}.")
         check_relation(self.neighbors)
-        if self.neighbors == "add_remove" and any(isinstance(step, SplitGaussian) for step in self.steps):
-            raise PlanError(
-                'Rows are split by position, and under "add_remove" a row that comes or goes moves all rows behind it; '
-                'use neighbors="replace_one", or do not split.'
-            )
+        accounting.check_relation_allows(self.steps, self.neighbors)
         error = self.sampling_error
         if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error <= 1:
             raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {error!r}.")

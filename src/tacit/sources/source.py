@@ -12,7 +12,7 @@ Invariants every source keeps
   not even chained to it.)
 
 An engine that spreads rows over machines needs to implement ``sum`` alone; everything a private algorithm learns from
-rows goes through it.
+rows goes through it. (A ``part`` of rows is read in blocks unless the engine has a better way.)
 """
 
 from __future__ import annotations

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, PlanError, SampledGaussian, Selection, SplitGaussian, Step
+from tacit.privacy import (
+    Budget,
+    Gaussian,
+    Laplace,
+    Plan,
+    PlanError,
+    SampledGaussian,
+    Selection,
+    SplitGaussian,
+    Step,
+    accounting,
+)
 from tacit.privacy.steps import step_from_dict
 
 gaussian_plans = st.lists(
@@ -268,5 +279,7 @@ def test_charges_of_shares_add_up_in_the_ledger(tmp_path):
 def test_rows_that_come_and_go_cannot_be_dealt_out():
     with pytest.raises(PlanError, match="moves all rows behind it"):
         Plan((SplitGaussian("shares", 2.0, parts=8),), "add_remove")
+    with pytest.raises(PlanError, match="moves all rows behind it"):
+        accounting.delta((SplitGaussian("shares", 2.0, parts=8),), "add_remove", 1.0)
     with pytest.raises(ValueError, match="parts of step 'shares' must be a whole number"):
         SplitGaussian("shares", 2.0, parts=0)
