@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from experiments import dpem_figure1, dpem_figure2
+from experiments import dpem_figure1, dpem_figure2, gradient_em
 from experiments._dpem import Published, Setting, halves, measure, verdicts
 from sklearn.mixture import GaussianMixture as Plain
 
@@ -100,3 +100,26 @@ def test_figure_2_takes_the_principal_components_of_a_real_table(tmp_path):
     assert name == "claims, 5 principal components"
     assert np.linalg.norm(X, axis=1).max() == pytest.approx(1.0)
     assert abs(np.corrcoef(X.T) - np.eye(5)).max() < 1e-6
+
+
+def test_gradient_em_writes_errors_a_picture_and_what_became_of_the_claims(tmp_path):
+    gradient_em.main(["mixture", "--quick", "--results", str(tmp_path)])
+    with (tmp_path / "gradient_em_mixture.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["method"] for row in rows} == {gradient_em.PLAIN, *gradient_em.methods(gradient_em.MODELS["mixture"])}
+    steps = [row for row in rows if row["method"] == gradient_em.ROBUST and row["epsilon"] == "1.0"]
+    assert [int(row["step"]) for row in steps] == list(range(1, 23))
+    assert float(steps[-1]["error"]) < 0.1 < float(steps[0]["error"])
+    assert (tmp_path / "gradient_em_mixture.png").stat().st_size > 10_000
+    said = (tmp_path / "gradient_em_mixture.txt").read_text(encoding="utf-8")
+    assert "Error of robust falls with epsilon: holds" in said
+    assert "truncated, split below robust: DOES NOT HOLD" in said
+
+
+@pytest.mark.parametrize("name", ["regressions", "missing"])
+def test_gradient_em_has_all_three_models(name):
+    case = gradient_em.MODELS[name]
+    found = gradient_em.errors(case, gradient_em.Setting(3000, 3, 1.0), seed=0)
+    assert found[gradient_em.PLAIN][-1] < 0.05
+    assert found[gradient_em.OURS][-1] < 0.1
+    assert found["clipped, C = 1"][-1] < found["clipped, C = 10"][-1]

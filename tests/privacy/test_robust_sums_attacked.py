@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.audit import attack_sensitivity
-from tacit.statistics import Clip, RobustSum, RowCount, Shorten, Smoothed
+from tacit.statistics import (
+    Clip,
+    MissingCovariateGradient,
+    RobustSum,
+    RowCount,
+    Shorten,
+    Smoothed,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 
 INFLUENCES = [Clip(), Shorten(), *(Smoothed(beta) for beta in (0.5, 1.0, 2.146, 4.605, 9.21, 30.0))]
 RELATIONS, NORMS = ("replace_one", "add_remove"), ("l1", "l2")
@@ -156,3 +165,44 @@ def test_rows_that_are_no_numbers_are_left_out_whole():
 def test_parameters_without_a_bound_are_refused(wrong):
     with pytest.raises(ValueError, match="must"):
         RobustSum(**{"centre": [0.0], "scale": [1.0], **wrong})
+
+
+@given(data=st.data(), truncation=st.one_of(st.none(), sizes))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_no_row_moves_gradients_of_em_further_than_stated(data, truncation):
+    """Whatever the coefficients, the scale and the truncation are; rows have two inputs and a target."""
+    kind = data.draw(st.sampled_from([SymmetricMixtureGradient, SymmetricRegressionGradient, MissingCovariateGradient]))
+    numbers = st.one_of(st.floats(-3, 3), st.floats(-1e100, 1e100))
+    columns = 3 if kind is SymmetricMixtureGradient else 2
+    beta = np.array([data.draw(numbers) for _ in range(columns)])
+    cut = None if truncation is None else float(np.clip(truncation, 1e-100, 1e100))
+    gradient = kind(beta, data.draw(sizes), cut, data.draw(st.booleans()))
+    box = gradient.box if cut is not None else (np.zeros(columns), np.ones(columns))
+    row = st.lists(cells, min_size=3, max_size=3)
+    shared = np.array(data.draw(st.lists(row, max_size=6)), dtype=np.float64).reshape(-1, 3)
+    rows = np.insert(shared, 0, data.draw(row), axis=0)
+    others = np.insert(shared, 0, data.draw(row), axis=0)
+    for influence in (Clip(), Shorten(), Smoothed(2.146)):
+        statistic = RobustSum(*box, influence, gradient)
+        for neighbors, other in (("replace_one", others), ("add_remove", shared)):
+            rounding = 2 * len(rows) ** 2 * 2.0**-53 * statistic.sensitivity("add_remove")
+            assert moved(statistic, rows, other, "l2") <= statistic.sensitivity(neighbors) + rounding
+    assert moved(RowCount(gradient), rows, shared, "l2") <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("gradient", "least"),
+    [
+        (SymmetricMixtureGradient(np.array([0.8, -0.6]), 0.3, 0.7), 0.99),
+        (SymmetricRegressionGradient(np.array([1.2]), 0.3, 0.7), 0.55),  # of one input; several can do more together
+        (MissingCovariateGradient(np.array([1.2]), 0.3, 0.7), 0.8),
+        (MissingCovariateGradient(np.array([-9.0]), 300.0, 0.7), 0.9),  # where it matters whether a cell is missing
+    ],
+    ids=str,
+)
+def test_search_comes_near_the_bound_of_truncated_gradients(gradient, least):
+    """The box is not much larger than need be."""
+    statistic = RobustSum(*gradient.box, Clip(), gradient)
+    attack = attack_sensitivity(statistic, 2, neighbors="replace_one", trials=800, random_state=0)
+    assert not attack.exceeds, attack
+    assert attack.ratio > least, attack

@@ -39,6 +39,7 @@ from tacit.statistics import (
     FoldedScores,
     LikelihoodGains,
     Magnitudes,
+    MissingCovariateGradient,
     MissingScores,
     OutlierCount,
     PairCounts,
@@ -47,6 +48,8 @@ from tacit.statistics import (
     RowCount,
     Shorten,
     Smoothed,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
     TableComponents,
     TableLayout,
     TableMoments,
@@ -94,6 +97,15 @@ LEVELS = TableComponents(
 )
 BINS = (Bins((0,), np.arange(2), np.array([-1.0, 0.2, 1.0]), missing=True), Bins((1,), np.arange(2)))
 
+# Gradients of gradient EM: of rows of two columns, or of one and a target.
+GRADIENTS = [
+    SymmetricMixtureGradient(np.array([0.8, -0.6]), 0.3, 0.7),
+    SymmetricRegressionGradient(np.array([1.2]), 0.3, 0.7),
+    MissingCovariateGradient(np.array([1.2]), 0.3, 0.7),
+    MissingCovariateGradient(np.array([-9.0]), 2.0, 0.7),
+    MissingCovariateGradient(np.array([1.2]), 0.3, 0.7, as_printed=True),
+]
+
 STATISTICS = [
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
@@ -128,6 +140,13 @@ STATISTICS = [
     RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
     RobustSum(np.zeros(2), np.array([1.0, 3.0]), Shorten(), count=1.0),
     RowCount(),
+    RowCount(GRADIENTS[2]),
+    *(RobustSum(*each.box, Clip(), each) for each in GRADIENTS),
+    *(
+        RobustSum(np.zeros(each.size), np.full(each.size, 0.5), influence, each)
+        for each in (replace(each, truncation=None) for each in GRADIENTS[:3])
+        for influence in (Shorten(), Smoothed(2.146))
+    ),
     *(
         ClusterMoments(centres, radii, *weights, kind)
         for kind in ("full", "diag", "spherical")

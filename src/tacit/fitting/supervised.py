@@ -37,8 +37,9 @@ class SupervisedEstimator(PrivateEstimator):
         if isinstance(self.bounds, Schema):
             return self._open_schema(X, y)
         rows, names = self._joined(X, y)
-        domain = Domain.from_bounds(self._both_bounds(), self.n_features_in_ + 1, names)
-        return domain, rows
+        if self.bounds is None and self.target_bounds is None and not self._needs_bounds:
+            return Domain.everywhere(self.n_features_in_ + 1, names), rows
+        return Domain.from_bounds(self._both_bounds(), self.n_features_in_ + 1, names), rows
 
     def _open_schema(self, X: Any, y: Any) -> tuple[Domain, Source]:
         schema = self.bounds

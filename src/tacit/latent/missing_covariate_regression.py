@@ -9,17 +9,20 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, check_choices, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, checked_budget, progress
 from tacit.latent.engine import run
+from tacit.latent.gradient_em import GradientEM
+from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.missing_moments import MissingMoments
 from tacit.latent.mixture import Mixture
+from tacit.latent.scale_free import Fit
 from tacit.privacy import Account, Budget
-from tacit.statistics import TableComponents
+from tacit.statistics import MissingCovariateGradient, TableComponents
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 
-class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
+class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEstimator):
     """Linear regression on inputs some cells of which are missing at random, under differential privacy.
 
     Inputs are taken to be Gaussian, with a mean and a covariance that are estimated too: so a row with missing cells
@@ -27,8 +30,28 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
 
     Parameters
     ----------
-    method : {"moments"}, default "moments"
-        "moments" makes exact steps from clipped, expected scores; see :mod:`tacit.latent.missing_moments`.
+    method : {"moments", "clipped", "robust", "truncated"}, default "moments"
+        "moments" makes exact steps from clipped, expected scores; see :mod:`tacit.latent.missing_moments`. The others
+        are published ones, kept for comparison; see :mod:`tacit.latent.gradient_em`. They need no bounds, but take
+        inputs to be standard normal and the target to have no intercept.
+    scale : float, optional
+        The standard deviation of residuals, which the papers' methods take to be known; "moments" estimates it.
+    init : "random" or (n_features,) array, default "random"
+        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
+        give.
+    learning_rate : float, default 1.0
+        What gradients are multiplied by, for "clipped", "robust" and "truncated".
+    clip : float, default 1.0
+        How long a row's gradient may be, for "clipped".
+    moment_bound : float, default 1.0
+        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and
+        no privacy.
+    truncation : float, optional
+        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
+    split : bool, default False
+        For "truncated": use each row in one step alone. Needs ``neighbors="replace_one"``.
+    as_printed : bool, default False
+        Compute the papers' gradients as printed, mistakes included, for comparison.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.
@@ -85,6 +108,14 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
         self,
         *,
         method: str = "moments",
+        scale: float | None = None,
+        init: Any = "random",
+        learning_rate: float = 1.0,
+        clip: float = 1.0,
+        moment_bound: float = 1.0,
+        truncation: float | None = None,
+        split: bool = False,
+        as_printed: bool = False,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         bounds: Any = None,
@@ -96,6 +127,14 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
         verbose: bool = False,
     ) -> None:
         self.method = method
+        self.scale = scale
+        self.init = init
+        self.learning_rate = learning_rate
+        self.clip = clip
+        self.moment_bound = moment_bound
+        self.truncation = truncation
+        self.split = split
+        self.as_printed = as_printed
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
@@ -119,14 +158,16 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
         budget = self._checked()
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        steps = self._model(domain, n_rows).steps()
+        steps = self._model(domain, n_rows, budget).steps()
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(method={self.method!r})")
-        model = self._model(self._enter(curator, domain), n_rows)
+        model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, "Fitting a regression") as watch:
             state = run(model, curator, watch)
-        self._publish(state.mixture)
+        found = model.finish(state)
+        self._publish(found.mixture if isinstance(found, Fit) else self._white_table(found))
         self.n_iter_ = len(model.rounds)
-        self._certify(curator, budget, n_rows, [f"Regression with missing covariates, method {self.method}."])
+        notes = [f"Regression with missing covariates, method {self.method}.", *self._gradient_notes()]
+        self._certify(curator, budget, n_rows, notes)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -145,7 +186,9 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
         return centre + scale * np.concatenate(predicted)
 
     def _checked(self) -> Budget:
-        check_choices(self, method=("moments",))
+        self._check_gradient_options(("clipped", "robust", "truncated"))
+        if self.method == "moments" and self.scale is not None:
+            raise ValueError('method="moments" estimates the scale of residuals; leave out scale.')
         if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
             raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         budget = checked_budget(self, missing=("model",))
@@ -153,8 +196,18 @@ class MissingCovariateRegression(RegressorMixin, SupervisedEstimator):
             raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
         return budget
 
-    def _model(self, domain: Domain, n_rows: int | None) -> MissingMoments:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> MissingMoments | GradientEM:
+        if self.method != "moments":
+            return self._gradient_em(MissingCovariateGradient, domain.columns - 1, n_rows, budget)
         return MissingMoments(domain.columns - 1, self.neighbors, n_rows, self.n_iter, domain.least_variances)
+
+    def _white_table(self, beta: Array) -> Mixture:
+        """Return the Gaussian of standard normal inputs and their target, in standard coordinates."""
+        units = self._joint.scale
+        factor = np.eye(len(units))
+        factor[-1, :-1], factor[-1, -1] = beta, self.scale
+        factor /= units[:, None]
+        return Mixture(np.ones(1), (-self._joint.centre / units)[None], (factor @ factor.T)[None])
 
     def _publish(self, table: Mixture) -> None:
         """Set the public attributes, in the units of inputs and target."""

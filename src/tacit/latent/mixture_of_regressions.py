@@ -10,16 +10,19 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, check_choices, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, checked_budget, progress
 from tacit.latent.engine import run
+from tacit.latent.gradient_em import GradientEM
+from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.regressions import Regressions
 from tacit.latent.score_moments import ScoreMoments
 from tacit.privacy import Account, Budget
+from tacit.statistics import SymmetricRegressionGradient
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 
-class MixtureOfRegressions(SupervisedEstimator):
+class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     """Rows from several groups, in each of which the target follows inputs in its own way, under differential privacy.
 
     In group k the target is intercept_k + <coef_k, x> + noise of scale scale_k; which group a row is of is not known.
@@ -28,11 +31,31 @@ class MixtureOfRegressions(SupervisedEstimator):
     Parameters
     ----------
     n_components : int, default 2
-    method : {"moments"}, default "moments"
-        "moments" makes an exact EM step from clipped scores in each release; see :mod:`tacit.latent.score_moments`.
+    method : {"moments", "clipped", "robust", "truncated"}, default "moments"
+        "moments" makes an exact EM step from clipped scores in each release; see :mod:`tacit.latent.score_moments`. The
+        others are published ones, kept for comparison; see :mod:`tacit.latent.gradient_em`. They are for
+        ``symmetric=True`` and need no bounds, but inputs about as large as standard normal ones.
     symmetric : bool, default False
         Two components with opposite coefficients, equally heavy, without intercepts: the papers' special case.
     fit_intercept : bool, default True
+    scale : float, optional
+        The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates it.
+    init : "random" or (n_features,) array, default "random"
+        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
+        give for coefficients of one component.
+    learning_rate : float, default 1.0
+        What gradients are multiplied by, for "clipped", "robust" and "truncated".
+    clip : float, default 1.0
+        How long a row's gradient may be, for "clipped".
+    moment_bound : float, default 1.0
+        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and
+        no privacy.
+    truncation : float, optional
+        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
+    split : bool, default False
+        For "truncated": use each row in one step alone. Needs ``neighbors="replace_one"``.
+    as_printed : bool, default False
+        Compute the papers' gradients as printed, mistakes included, for comparison.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.
@@ -90,6 +113,14 @@ class MixtureOfRegressions(SupervisedEstimator):
         method: str = "moments",
         symmetric: bool = False,
         fit_intercept: bool = True,
+        scale: float | None = None,
+        init: Any = "random",
+        learning_rate: float = 1.0,
+        clip: float = 1.0,
+        moment_bound: float = 1.0,
+        truncation: float | None = None,
+        split: bool = False,
+        as_printed: bool = False,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         bounds: Any = None,
@@ -105,6 +136,14 @@ class MixtureOfRegressions(SupervisedEstimator):
         self.method = method
         self.symmetric = symmetric
         self.fit_intercept = fit_intercept
+        self.scale = scale
+        self.init = init
+        self.learning_rate = learning_rate
+        self.clip = clip
+        self.moment_bound = moment_bound
+        self.truncation = truncation
+        self.split = split
+        self.as_printed = as_printed
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
@@ -127,15 +166,17 @@ class MixtureOfRegressions(SupervisedEstimator):
         budget = self._checked()
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, self.n_components, "n_components")
-        steps = self._model(domain, n_rows).steps()
+        steps = self._model(domain, n_rows, budget).steps()
         purpose = f"{type(self).__name__}({self.n_components}, method={self.method!r})"
         curator = self._curator(rows, domain, steps, budget, purpose)
-        model = self._model(self._enter(curator, domain), n_rows)
+        model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
             state = run(model, curator, watch)
-        self._publish(model.finish(state))
+        found = model.finish(state)
+        self._publish(found if isinstance(found, Regressions) else self._opposite(found))
         self.n_iter_ = len(model.rounds)
-        self._certify(curator, budget, n_rows, [f"Mixture of {self.n_components} regression(s), method {self.method}."])
+        notes = [f"Mixture of {self.n_components} regression(s), method {self.method}.", *self._gradient_notes()]
+        self._certify(curator, budget, n_rows, notes)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -180,7 +221,14 @@ class MixtureOfRegressions(SupervisedEstimator):
     def _checked(self) -> Budget:
         if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
             raise ValueError(f"n_components must be a whole number, at least 1, and it is {self.n_components!r}.")
-        check_choices(self, method=("moments",))
+        self._check_gradient_options(("clipped", "robust", "truncated"))
+        if self.method == "moments" and self.scale is not None:
+            raise ValueError('method="moments" estimates the scale of each component; leave out scale.')
+        if self.method != "moments" and not self.symmetric:
+            raise ValueError(
+                f'method="{self.method}" is for two components with opposite coefficients: pass symmetric=True, or use '
+                'method="moments".'
+            )
         if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
             raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         if self.symmetric and self.n_components != 2:
@@ -190,7 +238,9 @@ class MixtureOfRegressions(SupervisedEstimator):
             raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
         return budget
 
-    def _model(self, domain: Domain, n_rows: int | None) -> ScoreMoments:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | GradientEM:
+        if self.method != "moments":
+            return self._gradient_em(SymmetricRegressionGradient, domain.columns - 1, n_rows, budget)
         origin = None if self.fit_intercept and not self.symmetric else -domain.centre / domain.scale
         return ScoreMoments(
             self.n_components,
@@ -202,6 +252,14 @@ class MixtureOfRegressions(SupervisedEstimator):
             origin,
             domain.least_variances,
         )
+
+    def _opposite(self, beta: Array) -> Regressions:
+        """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
+        centre, scale = self._target
+        both = np.stack([beta, -beta])
+        intercepts = (both @ self._domain.centre - centre) / scale
+        coefficients = np.column_stack([intercepts, both * self._domain.scale / scale])
+        return Regressions(np.full(2, 0.5), coefficients, np.full(2, float(self.scale) / scale))
 
     def _publish(self, regressions: Regressions) -> None:
         """Set the public attributes, in the units of inputs and target."""

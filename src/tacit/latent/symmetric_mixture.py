@@ -12,15 +12,18 @@ from scipy.special import expit, log_expit
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget, progress
+from tacit.fitting import checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.folded_moments import Folded, FoldedMoments
+from tacit.latent.gradient_em import METHODS, GradientEM
+from tacit.latent.gradient_methods import GradientMethods
 from tacit.privacy import Account, Budget
+from tacit.statistics import SymmetricMixtureGradient
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
 
-class SymmetricMixture(DensityMixin, PrivateEstimator):
+class SymmetricMixture(DensityMixin, GradientMethods):
     """Two equally likely round Gaussians, opposite each other about the origin, under differential privacy.
 
     A row is half_ or -half_, by the toss of a coin, plus noise of scale scale_ in each column: the mixture on which
@@ -28,10 +31,27 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
 
     Parameters
     ----------
-    method : {"moments"}, default "moments"
-        "moments" makes an exact EM step from clipped rows in each release; see :mod:`tacit.latent.folded_moments`.
+    method : {"moments", "clipped", "robust", "robust_em", "truncated"}, default "moments"
+        "moments" makes an exact EM step from clipped rows in each release; see :mod:`tacit.latent.folded_moments`. The
+        others are published ones, kept for comparison; see :mod:`tacit.latent.gradient_em`. They need no bounds.
     scale : float, optional
-        The standard deviation of each column within a component, where it is public; otherwise it is estimated.
+        The standard deviation of each column within a component, where it is public. "moments" can estimate it.
+    init : "random" or (n_features,) array, default "random"
+        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
+        give for half_.
+    learning_rate : float, default 1.0
+        What gradients are multiplied by, for "clipped", "robust" and "truncated".
+    clip : float, default 1.0
+        How long a row's gradient may be, for "clipped".
+    moment_bound : float, default 1.0
+        What the mean square of each column of gradients is at most, for "robust" and "robust_em". A wrong one
+        costs accuracy, and no privacy.
+    truncation : float, optional
+        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
+    split : bool, default False
+        For "truncated": use each row in one step alone. Needs ``neighbors="replace_one"``.
+    as_printed : bool, default False
+        Compute the papers' gradients as printed, mistakes included, for comparison.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.
@@ -81,6 +101,13 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         *,
         method: str = "moments",
         scale: float | None = None,
+        init: Any = "random",
+        learning_rate: float = 1.0,
+        clip: float = 1.0,
+        moment_bound: float = 1.0,
+        truncation: float | None = None,
+        split: bool = False,
+        as_printed: bool = False,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         bounds: Any = None,
@@ -93,6 +120,13 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
     ) -> None:
         self.method = method
         self.scale = scale
+        self.init = init
+        self.learning_rate = learning_rate
+        self.clip = clip
+        self.moment_bound = moment_bound
+        self.truncation = truncation
+        self.split = split
+        self.as_printed = as_printed
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
@@ -115,13 +149,14 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 2, "two components")
         purpose = f"{type(self).__name__}(method={self.method!r})"
-        curator = self._curator(rows, domain, self._model(domain, n_rows).steps(), budget, purpose)
-        model = self._model(self._enter(curator, domain), n_rows)
+        curator = self._curator(rows, domain, self._model(domain, n_rows, budget).steps(), budget, purpose)
+        model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, "Fitting two components") as watch:
             state = run(model, curator, watch)
-        self._publish(state)
+        self._publish(model.finish(state))
         self.n_iter_ = len(model.rounds)
-        self._certify(curator, budget, n_rows, [f"Symmetric mixture, method {self.method}."])
+        notes = [f"Symmetric mixture, method {self.method}.", *self._gradient_notes()]
+        self._certify(curator, budget, n_rows, notes)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -162,9 +197,7 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         return 2.0 * rows @ self.half_ / self.scale_**2, rows
 
     def _checked(self) -> Budget:
-        check_choices(self, method=("moments",))
-        if self.scale is not None and not (isinstance(self.scale, numbers.Real) and 0 < self.scale < math.inf):
-            raise ValueError(f"scale must be None or a positive number, and it is {self.scale!r}.")
+        self._check_gradient_options(METHODS)
         if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
             raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         if isinstance(self.bounds, Schema):
@@ -177,13 +210,17 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
     def _shaped(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns
 
-    def _model(self, domain: Domain, n_rows: int | None) -> FoldedMoments:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> FoldedMoments | GradientEM:
+        if self.method != "moments":
+            return self._gradient_em(SymmetricMixtureGradient, domain.columns, n_rows, budget)
         scale = None if self.scale is None else float(self.scale / domain.scale[0])
         origin = -domain.centre / domain.scale
         return FoldedMoments(domain.columns, self.neighbors, n_rows, origin, scale, self.n_iter)
 
-    def _publish(self, state: Folded) -> None:
+    def _publish(self, found: Folded | Array) -> None:
         """Set the public attributes, in the units of the rows."""
-        unit = float(self._domain.scale[0])
-        self.half_ = unit * state.half
-        self.scale_ = unit * state.scale
+        if isinstance(found, Folded):
+            unit = float(self._domain.scale[0])
+            self.half_, self.scale_ = unit * found.half, unit * found.scale
+        else:
+            self.half_, self.scale_ = found, float(self.scale)

@@ -9,7 +9,7 @@ from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
 from .ledger import Account, Ledger
 from .plan import Plan
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, Step
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, Step
 
 __all__ = [
     "Account",
@@ -27,6 +27,7 @@ __all__ = [
     "ReleaseRecord",
     "SampledGaussian",
     "Selection",
+    "SplitGaussian",
     "Step",
     "check_relation",
 ]

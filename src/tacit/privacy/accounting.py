@@ -24,14 +24,23 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import SampledGaussian, Step
+from .steps import Gaussian, SampledGaussian, SplitGaussian, Step
 
-__all__ = ["Profile", "calibration_factor", "delta", "epsilon", "profile"]
+__all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
 
 _COARSE = 0.25  # relative resolution while searching for noise; the answer is always checked at resolution 1
 _TOLERANCE = 1e-4  # relative excess of noise that the search may leave in a mixed plan
 
 Profile = GaussianProfile | MixedProfile
+
+
+def check_relation_allows(steps: tuple[Step, ...], neighbors: Relation) -> None:
+    """Refuse steps that have no guarantee under a relation, however much noise they have."""
+    if neighbors == "add_remove" and any(isinstance(step, SplitGaussian) for step in steps):
+        raise PlanError(
+            'Rows are split by position, and under "add_remove" a row that comes or goes moves all rows behind it; use '
+            'neighbors="replace_one", or do not split.'
+        )
 
 
 def profile(steps: tuple[Step, ...], neighbors: Relation) -> Profile:
@@ -142,6 +151,7 @@ def _root_from_above(decreasing: Callable[[float], float], start: float, step: f
 
 def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ...]:
     """Merge equal releases, all Gaussian ones into a single one, and forget what does not matter."""
+    check_relation_allows(steps, neighbors)
     counts: Counter[tuple[str, float, float]] = Counter()
     mu_squared = []
     for step in steps:
@@ -149,7 +159,7 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
         if isinstance(step, SampledGaussian) and rate == 1:
             # Every row is in the sample: a plain Gaussian release; exchanging two rows moves it by twice their norm.
             mu_squared.append(step.count * (2 / noise if neighbors == "replace_one" else 1 / noise) ** 2)
-        elif step.kind == "gaussian":
+        elif isinstance(step, Gaussian):  # also one of shares of the rows, of which a row is in one
             mu_squared.append(step.count / noise**2)
         else:
             counts[step.kind, noise, rate] += step.count

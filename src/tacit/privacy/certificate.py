@@ -227,7 +227,7 @@ class Certificate:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        count = sum(step.count for step in self.plan.steps)
+        count = sum(step.releases for step in self.plan.steps)
         warning = ", seeded: not private" if self.seeded else ""
         return (
             f"<Certificate: epsilon={self.budget.epsilon:g}, delta={self.budget.delta:g}, {self.plan.neighbors}, "
@@ -313,7 +313,7 @@ class Certificate:
                 "Sensitivity is the most that one person can change the released numbers together; noise scale is the "
                 "standard deviation (Gaussian) or scale (others) of the noise on each number.",
             ]
-        planned, made = sum(step.count for step in self.plan.steps), sum(record.count for record in self.releases)
+        planned, made = sum(step.releases for step in self.plan.steps), sum(record.count for record in self.releases)
         if made < planned:
             parts.append(
                 f"{made:,} of {planned:,} planned releases are recorded; the guarantee covers all that were planned."

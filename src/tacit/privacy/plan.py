@@ -19,9 +19,9 @@ from . import accounting
 from .budget import Budget, Relation, check_relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, Step, step_from_dict
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, Step, step_from_dict
 
-__all__ = ["Gaussian", "Laplace", "Plan", "SampledGaussian", "Selection", "Step"]
+__all__ = ["Gaussian", "Laplace", "Plan", "SampledGaussian", "Selection", "SplitGaussian", "Step"]
 
 _FORMAT = "tacit.plan/1"
 
@@ -59,6 +59,7 @@ class Plan:
             if not isinstance(step, Step):
                 raise ValueError(f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {step!r}.")
         check_relation(self.neighbors)
+        accounting.check_relation_allows(self.steps, self.neighbors)
         error = self.sampling_error
         if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error <= 1:
             raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {error!r}.")

@@ -14,12 +14,12 @@ import numbers
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-__all__ = ["Gaussian", "Laplace", "SampledGaussian", "Selection", "Step", "step_from_dict"]
+__all__ = ["Gaussian", "Laplace", "SampledGaussian", "Selection", "SplitGaussian", "Step", "step_from_dict"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What all steps share. Use one of ``Gaussian``, ``Laplace``, ``Selection``, ``SampledGaussian``.
+    """What all steps share. Use ``Gaussian``, ``Laplace``, ``Selection``, ``SampledGaussian`` or ``SplitGaussian``.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Step:
 
     def __post_init__(self) -> None:
         if not self.kind:
-            raise TypeError("A Step is abstract; use Gaussian, Laplace, Selection or SampledGaussian.")
+            raise TypeError("A Step is abstract; use Gaussian, Laplace, Selection, SampledGaussian or SplitGaussian.")
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"A step's name must be a non-empty string, and it is {self.name!r}.")
         object.__setattr__(self, "noise_multiplier", _positive(self.name, "noise_multiplier", self.noise_multiplier))
@@ -58,6 +58,11 @@ class Step:
         3.0
         """
         return replace(self, noise_multiplier=self.noise_multiplier * factor)
+
+    @property
+    def releases(self) -> int:
+        """How many releases are made in all."""
+        return self.count
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON-safe values; ``step_from_dict`` reads it back."""
@@ -132,7 +137,38 @@ class SampledGaussian(Step):
         object.__setattr__(self, "sampling_rate", rate)
 
 
-_KINDS: dict[str, type[Step]] = {cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian)}
+@dataclass(frozen=True)
+class SplitGaussian(Gaussian):
+    """A Gaussian release of each of ``parts`` shares of the rows: row number i is in share i modulo ``parts``, always.
+
+    Rows may be replaced and not added, so a row stays in its share: whatever it is replaced by, one release alone
+    changes, and the others have the same law given all that came before. So together they cost what one Gaussian
+    release costs (parallel composition), also when each is chosen by the results of those before it. Where a row may
+    come or go, all rows behind it change shares, and nothing of this holds: such plans are refused.
+
+    Examples
+    --------
+    >>> SplitGaussian("gradient", noise_multiplier=5.0, size=10, parts=8).releases
+    8
+    """
+
+    parts: int = 1
+
+    kind: ClassVar[str] = "split_gaussian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "parts", _whole(self.name, "parts", self.parts))
+
+    @property
+    def releases(self) -> int:
+        """How many releases are made in all: each of the shares has ``count`` of them."""
+        return self.count * self.parts
+
+
+_KINDS: dict[str, type[Step]] = {
+    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian)
+}
 
 
 def step_from_dict(values: dict[str, Any]) -> Step:

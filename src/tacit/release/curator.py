@@ -4,7 +4,7 @@ Formal guarantees
 -----------------
 1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice.
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
-   threads ask at the same time.
+   threads ask at the same time. Where the plan says that rows are split, each release is of the next share of them.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
@@ -44,6 +44,7 @@ from tacit.privacy import (
     PlanError,
     Relation,
     ReleaseRecord,
+    SplitGaussian,
     Step,
 )
 from tacit.release.generator import RandomState, generator
@@ -77,6 +78,9 @@ class Rows(Protocol):
     def held(self) -> Rows:
         """Return the same rows, mapped once and for all where memory allows."""
 
+    def part(self, index: int, of: int) -> Rows:
+        """Return every row whose position is `index` modulo `of`."""
+
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
@@ -101,9 +105,10 @@ def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "r
     if budget.delta > 0:
         per_number = {
             Gaussian: discretisation_error(FINEST_NOISE),
+            SplitGaussian: discretisation_error(FINEST_NOISE),
             Laplace: laplace_discretisation_error(FINEST_NOISE),
         }
-        error = math.fsum(step.size * step.count * per_number.get(type(step), 0.0) for step in steps)
+        error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
     return Plan(tuple(steps), neighbors, sampling_error=error)
 
 
@@ -157,7 +162,7 @@ class Curator:
         self._purpose = purpose
         self._charged = False
         self._lock = Lock()  # of the noise, what is left of the plan, whether it was charged, and what was done
-        self._left = Counter({step.name: step.count for step in plan.steps})
+        self._left = Counter({step.name: step.releases for step in plan.steps})
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
@@ -174,14 +179,15 @@ class Curator:
         statistic : Statistic
             What to sum; see :mod:`tacit.release.statistic`.
         """
-        step = self._take(name, statistic)
+        step, share = self._take(name, statistic)
         sensitivity, lattice = self._sensitivity(step, statistic)
         noise_scale = step.noise_multiplier * sensitivity
         draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
         self._charge()
         with self._lock:  # two threads need not both work it out
             self._rows = self._rows.held()
-        total = self._rows.sum(_quietly(lambda block: lattice.quantise(statistic.block_sum(block))))
+        rows = self._rows.part(share % step.parts, step.parts) if isinstance(step, SplitGaussian) else self._rows
+        total = rows.sum(_quietly(lambda block: lattice.quantise(statistic.block_sum(block))))
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
             raise PlanError(f"The statistic of step {name!r} has {total.size} numbers where it says {statistic.size}.")
@@ -217,7 +223,8 @@ class Curator:
             notes=tuple(notes),
         )
 
-    def _take(self, name: str, statistic: Statistic) -> Step:
+    def _take(self, name: str, statistic: Statistic) -> tuple[Step, int]:
+        """Return the step, one release of which is used up, and how many were used up before."""
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
@@ -232,7 +239,8 @@ class Curator:
             if self._left[name] == 0:
                 raise self._unplanned(name)
             self._left[name] -= 1
-        return step
+            left = self._left[name]
+        return step, step.releases - 1 - left
 
     def _unplanned(self, name: str) -> PlanError:
         return PlanError(

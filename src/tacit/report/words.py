@@ -200,7 +200,7 @@ def curve_caption(certificate: Certificate) -> str:
 
 def releases_made(certificate: Certificate) -> str:
     """Return how many releases there were, of how many that were paid for."""
-    planned = sum(step.count for step in certificate.plan.steps)
+    planned = sum(step.releases for step in certificate.plan.steps)
     made = sum(record.count for record in certificate.releases)
     numbers = sum(record.count * record.size for record in certificate.releases)
     text = (

@@ -12,7 +12,7 @@ Invariants every source keeps
   not even chained to it.)
 
 An engine that spreads rows over machines needs to implement ``sum`` alone; everything a private algorithm learns from
-rows goes through it.
+rows goes through it. (A ``part`` of rows is read in blocks unless the engine has a better way.)
 """
 
 from __future__ import annotations
@@ -98,6 +98,18 @@ class Source(ABC):
         such as files, are returned as they are: their rows are never held.
         """
         return self
+
+    def part(self, index: int, of: int) -> Source:
+        """Return every row whose position, counted from 0, is `index` modulo `of`, of a source of float64 matrices.
+
+        Examples
+        --------
+        >>> from tacit.sources import as_source
+        >>> next(as_source([[0.0], [1.0], [2.0], [3.0], [4.0]]).part(1, of=3).blocks())
+        array([[1.],
+               [4.]])
+        """
+        return PartSource(self, index, of)
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
@@ -190,3 +202,33 @@ class HeldSource(Source):
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
+
+
+@dataclass(frozen=True)
+class PartSource(Source):
+    """Every row of a source whose position is `index` modulo `of`. Which rows these are depends on no cell."""
+
+    parent: Source
+    index: int
+    of: int
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.parent.columns
+
+    @property
+    def n_rows(self) -> int:
+        return len(range(self.index, self.parent.n_rows, self.of))
+
+    @property
+    def types(self) -> pa.Schema:
+        return self.parent.types
+
+    def blocks(self) -> Iterator[Any]:
+        before = 0
+        for block in self.parent.blocks():
+            yield block[(self.index - before) % self.of :: self.of]
+            before += len(block)
+
+    def select(self, columns: Sequence[str]) -> Source:
+        raise TypeError("Columns cannot be selected from a part of rows; select them first.")

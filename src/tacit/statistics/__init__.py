@@ -13,6 +13,12 @@ from tacit.statistics.component_moments import (
 )
 from tacit.statistics.component_squares import ComponentSquares
 from tacit.statistics.components import Components, DiagonalComponent
+from tacit.statistics.em_gradients import (
+    EMGradient,
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
@@ -38,10 +44,12 @@ __all__ = [
     "Components",
     "CovarianceType",
     "DiagonalComponent",
+    "EMGradient",
     "FoldedScores",
     "Influence",
     "LikelihoodGains",
     "Magnitudes",
+    "MissingCovariateGradient",
     "MissingScores",
     "OutlierCount",
     "PairCounts",
@@ -51,6 +59,8 @@ __all__ = [
     "RowValues",
     "Shorten",
     "Smoothed",
+    "SymmetricMixtureGradient",
+    "SymmetricRegressionGradient",
     "TableComponents",
     "TableLayout",
     "TableMoments",

@@ -123,7 +123,12 @@ class RobustSum:
 
 @dataclass(frozen=True)
 class RowCount:
-    """How many rows there are that miss no cell.
+    """How many rows there are that miss no cell, or none of whose `values` are NaN.
+
+    Parameters
+    ----------
+    values : RowValues, optional
+        What rows must have: those that :class:`RobustSum` leaves out with the same values are not counted.
 
     Notes
     -----
@@ -136,6 +141,8 @@ class RowCount:
     array([1.])
     """
 
+    values: RowValues | None = None
+
     @property
     def size(self) -> int:
         """How many numbers are released."""
@@ -147,4 +154,6 @@ class RowCount:
 
     def block_sum(self, block: Array) -> Array:
         """Return the number of complete rows of a block."""
-        return np.array([float((~np.isnan(block).any(axis=1)).sum())])
+        with np.errstate(all="ignore"):
+            values = block if self.values is None else self.values(block)
+        return np.array([float((~np.isnan(values).any(axis=1)).sum())])

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, PlanError, SampledGaussian, Selection, Step
+from tacit.privacy import (
+    Budget,
+    Gaussian,
+    Laplace,
+    Plan,
+    PlanError,
+    SampledGaussian,
+    Selection,
+    SplitGaussian,
+    Step,
+    accounting,
+)
 from tacit.privacy.steps import step_from_dict
 
 gaussian_plans = st.lists(
@@ -238,3 +249,37 @@ def test_questions_outside_the_range():
     for delta in (-1e-9, 1.0, math.nan):
         with pytest.raises(ValueError, match="delta must be at least 0 and less than 1"):
             plan.epsilon(delta)
+
+
+# ------------------------------------------------------------------------------------------------------ rows dealt out
+
+
+def test_releases_of_shares_of_the_rows_cost_what_one_release_costs():
+    """A row is in one share, so that replacing it changes one release: parallel composition."""
+    split = Plan((Gaussian("all", 3.0, count=2), SplitGaussian("shares", 2.0, count=3, parts=8)))
+    once = Plan((Gaussian("all", 3.0, count=2), Gaussian("shares", 2.0, count=3)))
+    assert split.delta(1.0) == once.delta(1.0)
+    assert split.steps[1].releases == 24
+    budget = Budget(1.0, 1e-6)
+    assert split.calibrate(budget).steps[1].noise_multiplier == once.calibrate(budget).steps[1].noise_multiplier
+    assert Plan.from_dict(json.loads(json.dumps(split.to_dict()))) == split
+
+
+def test_charges_of_shares_add_up_in_the_ledger(tmp_path):
+    """Equal releases are merged there; two fits that dealt out rows are two releases, not one of more shares."""
+    from tacit.privacy import Ledger
+
+    account = Ledger(tmp_path / "ledger.db").create("rows", Budget(10.0, 1e-6))
+    plan = Plan((SplitGaussian("shares", 5.0, parts=8),))
+    account.charge(plan)
+    account.charge(plan)
+    assert account.spent().epsilon == pytest.approx(Plan((Gaussian("twice", 5.0, count=2),)).epsilon(1e-6))
+
+
+def test_rows_that_come_and_go_cannot_be_dealt_out():
+    with pytest.raises(PlanError, match="moves all rows behind it"):
+        Plan((SplitGaussian("shares", 2.0, parts=8),), "add_remove")
+    with pytest.raises(PlanError, match="moves all rows behind it"):
+        accounting.delta((SplitGaussian("shares", 2.0, parts=8),), "add_remove", 1.0)
+    with pytest.raises(ValueError, match="parts of step 'shares' must be a whole number"):
+        SplitGaussian("shares", 2.0, parts=0)

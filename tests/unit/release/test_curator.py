@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection
+from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, SplitGaussian
 from tacit.release import Curator, planned, uncalibrated
 from tacit.release.curator import BLOCK_ROWS, FINEST_NOISE, MOST_ROWS
 from tacit.release.lattice import Lattice
@@ -402,3 +402,44 @@ def test_numpy_neither_warns_nor_raises_because_of_rows():
     with np.errstate(all="raise"):
         curator.pass_rows_through(lambda block: block * 1e305)
         assert np.isfinite(curator.release("sum", Overflowing(1))).all()
+
+
+# Rows dealt out by position
+
+
+def shares_of(rows, parts, count=1):
+    """What is released of rows dealt out, next to no noise."""
+    plan = planned([SplitGaussian("shares", 1.0, count, 2, parts)], Budget(200.0, 0.1))
+    curator = Curator(as_source(rows), plan, random_state=0)
+    return np.array([curator.release("shares", BoundedSum(2)) for _ in range(count * parts)]), curator
+
+
+def test_each_release_is_of_the_next_share_and_all_of_them_are_of_all_rows():
+    rows = np.random.default_rng(0).uniform(-1, 1, (2 * BLOCK_ROWS + 77, 2))
+    found, curator = shares_of(rows, 7, count=2)
+    expected = np.array([rows[share::7].sum(axis=0) for share in range(7)])
+    assert found == pytest.approx(np.concatenate([expected, expected]), abs=8)
+    assert np.abs(np.diff(expected, axis=0)).max() > 30
+    with pytest.raises(PlanError, match="no further release"):
+        curator.release("shares", BoundedSum(2))
+    assert "14 releases" in repr(curator.certificate(Budget(200.0, 0.1)))
+
+
+def test_a_replaced_row_changes_the_release_of_its_share_alone():
+    """To the last bit, as the noise is the same: what the price of one release rests on."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (BLOCK_ROWS + 40, 2))
+    other = rows.copy()
+    other[BLOCK_ROWS + 3] = [1e300, np.nan]
+    released, neighbour = shares_of(rows, 6)[0], shares_of(other, 6)[0]
+    changed = (released != neighbour).any(axis=1)
+    assert changed.tolist() == [share == (BLOCK_ROWS + 3) % 6 for share in range(6)]
+
+
+def test_more_shares_than_rows():
+    assert shares_of(np.ones((3, 2)), 5)[0] == pytest.approx(np.array([[1.0, 1.0]] * 3 + [[0.0, 0.0]] * 2), abs=6)
+
+
+def test_discrete_noise_is_charged_for_in_every_share():
+    step = SplitGaussian("shares", 1.0, 2, 10, 8)
+    plan = uncalibrated([step], Budget(1.0, 1e-6))
+    assert plan.sampling_error == pytest.approx(160 * discretisation_error(FINEST_NOISE))

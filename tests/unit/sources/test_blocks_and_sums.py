@@ -256,3 +256,15 @@ def test_an_engine_needs_to_implement_sum_alone(rows):
     frame = pa.table({"x": np.full(10, 0.5)})
     assert numeric(Doubled(frame)).sum(thousandths) == [10_000]
     assert numeric(Doubled(frame)).map(lambda block: 2 * block).sum(thousandths) == [20_000]
+
+
+def test_parts_are_dealt_out_by_position(source, rows):
+    numbers = numeric(source)
+    for of in (1, 3, 10_000):
+        for index in (0, of // 2, of - 1):
+            part = numbers.part(index, of)
+            found = np.concatenate(list(part.blocks()))
+            assert found.tolist() == rows[index::of].tolist()
+            assert part.n_rows == len(found)
+    doubled = numbers.part(1, 3).map(lambda block: 2 * block)
+    assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == 2 * rows[1::3, 2].sum()

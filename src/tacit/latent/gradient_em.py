@@ -1,0 +1,143 @@
+"""Gradient EM as published, for every model whose rows have gradients: one bounded mean of them, one step, and again.
+
+What the papers call different algorithms are different bounds on a row's gradient g at the current beta:
+
+- *clipped* (Wang et al., 2020, Algorithm 1): g is shortened to length C;
+- *robust* (their Algorithm 2): each column of g is truncated smoothly at the scale s;
+- *robust_em* (their Algorithm 3): the same for g + beta, where that is the M-step itself, as in the symmetric mixture;
+- *truncated* (Zhang and Zhang, 2021, Algorithms 4, 7 and 8): parts of g are cut off at T, so that it lies in a box.
+
+Noise is that of the plan, the exact composition of Gaussian releases, and not what the papers' constants come to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tacit.latent.engine import Noise
+from tacit.privacy import Budget, Gaussian, SplitGaussian, Step
+from tacit.statistics import Clip, EMGradient, RobustSum, RowCount, Shorten, Smoothed
+from tacit.statistics.components import Array
+
+METHODS = ("clipped", "robust", "robust_em", "truncated")
+ROWS, GRADIENT = "number of rows", "gradient"
+_ITERATIONS = {"clipped": 22, "robust": 22, "robust_em": 5, "truncated": 10}  # as in the papers' figures; about log(n)
+_COUNTING = 0.01  # of the budget, in squared signal-to-noise, where the number of rows is secret
+_FAILURE = 0.01  # the failure probability that the smoothed truncation is stated with
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """Where a fit stands: the coefficients, and how many rows there are, as far as is known."""
+
+    beta: Array
+    rows: float | None
+
+
+@dataclass
+class GradientEM:
+    """Gradient ascent from `begin`, run by :func:`tacit.latent.engine.run`.
+
+    Parameters
+    ----------
+    gradient : callable
+        ``gradient(beta, truncation=None)`` returns the gradients of rows at beta.
+    begin : (d,) array
+        Where to start; public.
+    rows : int or None
+        The number of rows, where it is public; else it is released first.
+    budget : Budget
+        What the robust scale depends on.
+    largest : float
+        What coefficients are kept below, as noise may be anything.
+    method : {"clipped", "robust", "robust_em", "truncated"}
+    n_iter : int or "auto"
+        Number of steps: 22, 22, 5 and 10 by default.
+    learning_rate : float
+        What gradients are multiplied by; robust_em takes whole M-steps.
+    clip : float
+        C, the length of a clipped gradient.
+    moment_bound : float
+        tau, what the mean square of each column of gradients is at most; of M-steps for robust_em.
+    truncation : float, optional
+        T; sqrt(log n) if not given.
+    split : bool
+        Use each row in one step only: rows are dealt out by position.
+    """
+
+    gradient: Callable[..., EMGradient]
+    begin: Array
+    rows: int | None
+    budget: Budget
+    largest: float
+    method: str
+    n_iter: int | str = "auto"
+    learning_rate: float = 1.0
+    clip: float = 1.0
+    moment_bound: float = 1.0
+    truncation: float | None = None
+    split: bool = False
+    rounds: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.iterations = _ITERATIONS[self.method] if self.n_iter == "auto" else int(self.n_iter)
+        self.rounds = [ROWS] * (self.rows is None) + [GRADIENT] * self.iterations
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps."""
+        size = len(self.begin)
+        if self.split:
+            steps: list[Step] = [SplitGaussian(GRADIENT, 1.0, 1, size, parts=self.iterations)]
+        else:
+            steps = [Gaussian(GRADIENT, 1.0, self.iterations, size)]
+        if self.rows is None:
+            steps.insert(0, Gaussian(ROWS, (_COUNTING * steps[0].count) ** -0.5))
+        return steps
+
+    def start(self) -> Climb:
+        """Return where to start."""
+        return Climb(self.begin, self.rows)
+
+    def statistic(self, state: Climb, index: int, noise: Noise) -> tuple[Climb, RobustSum | RowCount]:
+        """Return what the next round releases: the number of rows first where it is secret, then bounded gradients."""
+        beta, size = state.beta, len(state.beta)
+        if self.rounds[index] == ROWS:
+            return state, RowCount(self.gradient(beta))
+        if self.method == "truncated":
+            cut = self.truncation or math.sqrt(math.log(max(self._rows(state), 3.0)))
+            values = self.gradient(beta, truncation=cut)
+            return state, RobustSum(*values.box, Clip(), values)
+        values = self.gradient(beta)
+        if self.method == "clipped":
+            return state, RobustSum(np.zeros(size), np.full(size, self.clip), Shorten(), values)
+        centre = -beta if self.method == "robust_em" else np.zeros(size)
+        smoothing = Smoothed(math.sqrt(math.log(size / _FAILURE)))
+        return state, RobustSum(centre, np.full(size, self._scale(self._rows(state))), smoothing, values)
+
+    def _scale(self, rows: float) -> float:
+        """Return the papers' scale; they have log(1 / delta) in one algorithm and log(1 / failure) in the other."""
+        log = math.log(1 / self.budget.delta)
+        surplus = math.sqrt(log + self.budget.epsilon) - math.sqrt(log)
+        below = math.log(1 / _FAILURE) if self.method == "robust_em" else log
+        return math.sqrt(rows * self.moment_bound * surplus) / (2 * below)
+
+    def update(self, state: Climb, index: int, statistic: RobustSum | RowCount, released: Array, noise: float) -> Climb:
+        """Go a step up the mean gradient."""
+        if not isinstance(statistic, RobustSum):
+            return replace(state, rows=max(float(released[0]), noise, 1.0))
+        rows = self._rows(state) / (self.iterations if self.split else 1)
+        mean = statistic.centre + statistic.reach * released / rows
+        rate = 1.0 if self.method == "robust_em" else self.learning_rate
+        return replace(state, beta=np.clip(state.beta + rate * mean, -self.largest, self.largest))
+
+    def _rows(self, state: Climb) -> float:
+        assert state.rows is not None  # it is public, or was released in the first round
+        return state.rows
+
+    def finish(self, state: Climb) -> Array:
+        """Return the coefficients."""
+        return state.beta

@@ -1,0 +1,106 @@
+"""What estimators share that can also be fitted by the papers' gradient EM: its options, checked, and its start."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tacit.fitting import PrivateEstimator, check_choices
+from tacit.latent.gradient_em import GradientEM
+from tacit.privacy import Budget
+from tacit.release import Curator, generator
+from tacit.statistics import EMGradient
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+_SIGNAL = 3.0  # the papers' ratio of coefficients to noise: how long a random start is, in scales
+_MOST_SIGNAL = 1e6  # that a coefficient may have, in scales: Gaussians of more are flat, as computers see them
+
+
+class GradientMethods(PrivateEstimator):
+    """An estimator with ``method="moments"`` and, beside it, those of :class:`tacit.latent.gradient_em.GradientEM`.
+
+    Subclasses take ``method, scale, init, learning_rate, clip, moment_bound, truncation, split, as_printed, n_iter``.
+    Gradients are those of rows in their own units, brought inside the bounds where there are any.
+    """
+
+    @property
+    def _needs_bounds(self) -> bool:  # type: ignore[override]
+        return self.method == "moments"
+
+    def _check_gradient_options(self, methods: Sequence[str]) -> None:
+        """Refuse, in a sentence, what makes no sense."""
+        check_choices(self, method=("moments", *methods))
+        for name in ("learning_rate", "clip", "moment_bound", "truncation", "scale"):
+            value, free = getattr(self, name), name in ("truncation", "scale")
+            number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            if not (free and value is None) and not (number and 0 < value < math.inf):
+                raise ValueError(f"{name} must be {'None or ' * free}a positive number, and it is {value!r}.")
+        if self.method == "moments":
+            if not isinstance(self.init, str) or self.init != "random":
+                raise ValueError('method="moments" needs no start; leave out init, or choose another method.')
+        elif self.scale is None:
+            raise ValueError(
+                f'method="{self.method}" takes the standard deviation of the noise to be known; pass it as scale, or '
+                'use method="moments", which estimates it.'
+            )
+        if self.split and self.method != "truncated":
+            raise ValueError(f'split=True is for method="truncated", and method is "{self.method}".')
+        if self.split and self.neighbors == "add_remove":
+            raise ValueError(
+                "split=True deals out rows by position, and when a row is added or removed all rows behind it have "
+                'another one; use neighbors="replace_one", or do not split.'
+            )
+
+    def _gradient_em(
+        self, gradient: Callable[..., EMGradient], columns: int, n_rows: int | None, budget: Budget
+    ) -> GradientEM:
+        """Return the model that the engine runs; `gradient` is a class of gradients."""
+
+        def at(beta: Array, truncation: float | None = None) -> EMGradient:
+            return gradient(beta, float(self.scale), truncation, bool(self.as_printed))
+
+        return GradientEM(
+            at,
+            self._begin(columns),
+            n_rows,
+            budget,
+            _MOST_SIGNAL * self.scale,
+            self.method,
+            self.n_iter,
+            self.learning_rate,
+            self.clip,
+            self.moment_bound,
+            self.truncation,
+            bool(self.split),
+        )
+
+    def _begin(self, columns: int) -> Array:
+        """Return the start that was given, or one drawn without a look at any row."""
+        if isinstance(self.init, str) and self.init == "random":
+            direction = generator(self.random_state).numpy().normal(size=columns)
+            return _SIGNAL * self.scale * direction / np.linalg.norm(direction)
+        try:
+            start = np.asarray(self.init, dtype=np.float64)
+        except (TypeError, ValueError):
+            start = np.empty(0)
+        if start.shape != (columns,) or not np.isfinite(start).all():
+            raise ValueError(
+                f'init must be "random" or {columns} finite number(s), one for each column, and it is {self.init!r}.'
+            )
+        return start
+
+    def _enter(self, curator: Curator, domain: Domain) -> Domain:
+        domain = super()._enter(curator, domain)
+        if self.method != "moments":
+            curator.pass_rows_through(domain.restore)
+        return domain
+
+    def _gradient_notes(self) -> list[str]:
+        """Return what the certificate has to say beside the method."""
+        split = [f"Rows were dealt out by position: each was used in one of {self.n_iter_} steps."] * bool(self.split)
+        printed = ["Formulas as printed in the papers, mistakes included."] * bool(self.as_printed)
+        return split + printed
