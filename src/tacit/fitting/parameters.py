@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
 from tacit.privacy import Account, Budget, check_relation
 
 
-def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore")) -> Budget:
+def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pure: bool = False) -> Budget:
     """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated.
 
-    `missing` is what the estimator can do about missing cells.
+    `missing` is what the estimator can do about missing cells, `pure` whether it can do without a delta.
     """
     check_choices(model, missing=missing)
+    iterations = getattr(model, "n_iter", "auto")
+    if iterations != "auto" and (not isinstance(iterations, numbers.Integral) or iterations < 1):
+        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {iterations!r}.')
     if isinstance(model.bounds, str) and model.bounds != "private":
         raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {model.bounds!r}.')
     if model.ledger is not None and not isinstance(model.ledger, Account):
@@ -22,7 +26,10 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore")) -> 
             f"is {model.ledger!r}."
         )
     check_relation(model.neighbors)
-    return Budget(model.epsilon, model.delta)
+    budget = Budget(model.epsilon, model.delta)
+    if budget.delta == 0 and not pure:
+        raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
+    return budget
 
 
 def check_choices(model: Any, **choices: Sequence[str]) -> None:

@@ -67,7 +67,7 @@ class SupervisedEstimator(PrivateEstimator):
             inputs = [name for name in source.columns if name != y]
             self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
             return numeric(source.select([*inputs, y])), (*inputs, y)
-        if not (hasattr(X, "shape") or isinstance(X, (list, tuple))):
+        if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, (list, tuple))):
             raise ValueError("Where X is a file or a source, y is the name of its column that is the target.")
         finite = True if self.missing == "error" else "allow-nan"
         X, y = validate_data(

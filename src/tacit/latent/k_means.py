@@ -185,11 +185,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
             raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {self.n_clusters!r}.")
         check_choices(self, method=_METHODS)
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         if isinstance(self.init, str) and self.init != "private":
             raise ValueError(f'init must be "private" or an array of centres, and it is {self.init!r}.')
-        budget = checked_budget(self)
+        budget = checked_budget(self, pure=True)
         if budget.delta == 0 and self.method in ("dplloyd_zcdp", "dpem"):
             raise ValueError(
                 f"delta is 0, and method {self.method!r} needs one above 0; pass for instance delta=1e-6, or method "

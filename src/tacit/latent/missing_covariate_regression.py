@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -189,12 +188,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         self._check_gradient_options(("clipped", "robust", "truncated"))
         if self.method == "moments" and self.scale is not None:
             raise ValueError('method="moments" estimates the scale of residuals; leave out scale.')
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
-        budget = checked_budget(self, missing=("model",))
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
+        return checked_budget(self, missing=("model",))
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> MissingMoments | GradientEM:
         if self.method != "moments":

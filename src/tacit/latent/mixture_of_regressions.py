@@ -190,18 +190,24 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         centre, scale = self._target
         return centre + scale * self._predicted(self._standard_rows(X)).T
 
-    def predict_proba(self, X: Any, y: Any) -> Array:
-        """Return the probability of each component for rows with known targets, (rows, n_components)."""
+    def predict_proba(self, X: Any, y: Any = None) -> Array:
+        """Return the probability of each component, (rows, n_components), given inputs and targets.
+
+        Without targets it is the weights, for every row: inputs alone do not tell.
+        """
+        check_is_fitted(self)
+        if y is None:
+            return np.tile(self.weights_, (len(self._standard_rows(X)), 1))
         joint = self._log_joint(X, y)
         return np.exp(joint - logsumexp(joint, axis=0)).T
 
-    def score_samples(self, X: Any, y: Any) -> Array:
+    def log_density(self, X: Any, y: Any) -> Array:
         """Return the log density of each row's target given its inputs, in the units of the target."""
         return np.asarray(logsumexp(self._log_joint(X, y), axis=0))
 
     def score(self, X: Any, y: Any) -> float:
         """Return the mean log density of targets given inputs."""
-        return float(self.score_samples(X, y).mean())
+        return float(self.log_density(X, y).mean())
 
     def _predicted(self, rows: Array) -> Array:
         """Return the components' predictions in standard coordinates, (K, rows)."""
@@ -229,14 +235,9 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
                 f'method="{self.method}" is for two components with opposite coefficients: pass symmetric=True, or use '
                 'method="moments".'
             )
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         if self.symmetric and self.n_components != 2:
             raise ValueError(f"symmetric=True is for two components, and n_components is {self.n_components}.")
-        budget = checked_budget(self, missing=("error", "ignore"))
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
+        return checked_budget(self, missing=("error", "ignore"))
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | GradientEM:
         if self.method != "moments":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from tacit.fitting import check_choices, checked_budget
@@ -21,8 +20,6 @@ def checked_mixture_budget(model: Any) -> Budget:
     check_choices(
         model, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
     )
-    if model.n_iter != "auto" and (not isinstance(model.n_iter, numbers.Integral) or model.n_iter < 1):
-        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {model.n_iter!r}.')
     if isinstance(model.init, str) and model.init not in ("private", "public"):
         raise ValueError(f'init must be "private", "public" or an array of means, and it is {model.init!r}.')
     if len(grid) > 1 and (model.method != "scale_free" or not isinstance(model.init, str) or model.init != "private"):
@@ -38,6 +35,4 @@ def checked_mixture_budget(model: Any) -> Budget:
             f'missing="model" is there for method="scale_free" alone, and the method is {model.method!r}. Pass '
             'missing="ignore" to leave rows with missing cells out.'
         )
-    if budget.delta == 0:
-        raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
     return budget

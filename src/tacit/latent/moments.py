@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from typing import Any
 
 import numpy as np
@@ -153,12 +152,7 @@ class Moments(PrivateEstimator):
 
     def _checked(self) -> Budget:
         check_choices(self, method=METHODS)
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
-        budget = checked_budget(self)
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
+        return checked_budget(self)
 
     def _chosen(self, rows: int | None, columns: int, budget: Budget) -> str:
         """Return the method: what "adaptive" is follows from public numbers alone."""

@@ -198,14 +198,9 @@ class SymmetricMixture(DensityMixin, GradientMethods):
 
     def _checked(self) -> Budget:
         self._check_gradient_options(METHODS)
-        if self.n_iter != "auto" and (not isinstance(self.n_iter, numbers.Integral) or self.n_iter < 1):
-            raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {self.n_iter!r}.')
         if isinstance(self.bounds, Schema):
             raise ValueError("A symmetric mixture has one unit for all columns; pass bounds as numbers, not a Schema.")
-        budget = checked_budget(self, missing=("error", "ignore"))
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
+        return checked_budget(self, missing=("error", "ignore"))
 
     def _shaped(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns

@@ -228,7 +228,7 @@ class RobustMean(PrivateEstimator):
 
     def _checked_budget(self) -> Budget:
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
-        budget = checked_budget(self)
+        budget = checked_budget(self, pure=True)
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):

@@ -193,10 +193,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         return total
 
     def _checked_budget(self) -> Budget:
-        budget = checked_budget(self, missing=("error", "ignore", "model"))
-        if budget.delta == 0:
-            raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
-        return budget
+        return checked_budget(self, missing=("error", "ignore", "model"))
 
     def _publish(self, columns: list[CountedColumn], chain: Chain) -> None:
         """Set the public attributes, in the units of the rows."""

@@ -235,12 +235,19 @@ def test_what_makes_no_sense_is_refused_in_words(estimator, options, words, tmp_
     assert account.spent().epsilon == 0.0
 
 
+SEEN = {"epsilon": 10.0, "delta": 1e-3, "random_state": 0}
+
+
 @parametrize_with_checks(
     [
         tacit.SymmetricMixture(method="truncated", split=True, n_iter=3, scale=1.0, delta=1e-3, random_state=0),
         tacit.SymmetricMixture(
             method="robust", n_iter=3, scale=1.0, delta=1e-3, neighbors="add_remove", random_state=0
         ),
+        tacit.SymmetricMixture(bounds=100, **SEEN),
+        tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, **SEEN),
+        tacit.MixtureOfRegressions(2, bounds=100, target_bounds=100, neighbors="add_remove", **SEEN),
+        tacit.MissingCovariateRegression(bounds=100, target_bounds=100, **SEEN),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

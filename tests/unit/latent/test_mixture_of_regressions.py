@@ -137,7 +137,8 @@ def test_probabilities_and_densities_are_those_of_the_published_parameters():
     assert model.predict_components(X) == pytest.approx(means)
     assert model.predict(X) == pytest.approx(means @ model.weights_)
     assert model.predict_proba(X, y) == pytest.approx(joint / joint.sum(axis=1, keepdims=True))
-    assert model.score_samples(X, y) == pytest.approx(np.log(joint.sum(axis=1)))
+    assert model.predict_proba(X) == pytest.approx(np.tile(model.weights_, (500, 1)))
+    assert model.log_density(X, y) == pytest.approx(np.log(joint.sum(axis=1)))
     assert model.score(X, y) == pytest.approx(np.log(joint.sum(axis=1)).mean())
 
 
