@@ -97,9 +97,9 @@ def test_no_fit_goes_further_than_planned(missing, neighbors):
     transcript = Transcript(tacit.TableModel(random_state=0, missing=missing, neighbors=neighbors, **BUDGET), data)
     plan = transcript.model.privacy_.plan
     names = [name for _, name, *_ in transcript.releases]
-    assert names[0] == "columns"
-    assert names[-1] == "pairs"
-    assert 1 <= names.count("finer columns") <= 3  # as long as there are heavy bins to split
+    assert names[0] == "cell counts"
+    assert names[-1] == "pair counts"
+    assert 1 <= names.count("finer cell counts") <= 3  # as long as there are heavy bins to split
     encoded = [SCHEMA.encode(table) for table in (data, neighbor)]
     assert transcript.furthest_step(*encoded) <= 1 + 1e-9
     assert transcript.spent(*encoded) <= planned_mu2(plan) * (1 + 1e-9)

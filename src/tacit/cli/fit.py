@@ -122,8 +122,6 @@ def table(spending: Spending, data: Data, missing: MissingOrModelOption = Missin
     """
     if spending.schema is None:
         raise typer.BadParameter("A model of a table needs --schema FILE; tacit schema init makes one.")
-    if spending.report is not None:
-        raise typer.BadParameter("There is no report about a model of a table; leave out --report.")
     spending.fit(TableModel, data, missing=missing.value)
 
 

@@ -107,6 +107,11 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
     return _by_gravity(found)
 
 
+def table_cautions(certificate: Certificate) -> list[Caution]:
+    """Return all cautions about a model of a table, the gravest first."""
+    return _by_gravity(_budget(certificate))
+
+
 def _by_gravity(found: list[Caution]) -> list[Caution]:
     return sorted(found, key=lambda caution: ("danger", "warning", "note").index(caution.level))
 

@@ -10,12 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
 from tacit.privacy import Certificate
-from tacit.report import centres, components, correlations, loadings
-from tacit.report.cautions import Caution, cautions, cluster_cautions, factor_cautions, moment_cautions
+from tacit.report import centres, components, correlations, loadings, table_columns
+from tacit.report.cautions import Caution, cautions, cluster_cautions, factor_cautions, moment_cautions, table_cautions
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
 from tacit.report.markup import Html
 from tacit.report.numerals import plural
+from tacit.report.table_columns import TableView
 from tacit.report.view import MixtureView
+from tacit.synthesis import TableModel
 
 Pairs = Sequence[Sequence[str | int]] | None
 
@@ -113,9 +115,23 @@ def _factors(model: FactorAnalysis, certificate: Certificate, pairs: Pairs) -> S
     return Subject(title, len(view.columns), view.ignored, about, "all rows", "all rows", 1.0, loadings.found(view))
 
 
+def _table(model: TableModel, certificate: Certificate, pairs: Pairs) -> Subject:
+    _refuse(pairs)
+    view = TableView.of(model)
+    title = f"Model of a table of {plural(len(view.shares), 'column')}"
+    about = table_cautions(certificate)
+    return Subject(title, len(view.shares), view.ignored, about, "all rows", "all rows", 1.0, table_columns.found(view))
+
+
 def _refuse(pairs: Pairs) -> None:
     if pairs is not None:
         raise ValueError("Pairs of columns are drawn of mixtures and of clusters; leave them out for this model.")
 
 
-_KINDS = {GaussianMixture: _mixture, KMeans: _clusters, Moments: _moments, FactorAnalysis: _factors}
+_KINDS = {
+    GaussianMixture: _mixture,
+    KMeans: _clusters,
+    Moments: _moments,
+    FactorAnalysis: _factors,
+    TableModel: _table,
+}

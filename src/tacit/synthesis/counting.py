@@ -17,7 +17,7 @@ from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.groups import LEAST_SHARE, most_groups
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
 
-COLUMNS, FINER, PAIRS = "columns", "finer columns", "pairs"
+COLUMNS, FINER, PAIRS = "cell counts", "finer cell counts", "pair counts"
 _FOR_COLUMNS = 0.3  # of the budget, in squared signal-to-noise
 _FINER = 1 / 3  # of a column's part of that, for each time that it is counted more finely
 _MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is

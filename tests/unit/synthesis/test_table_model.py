@@ -116,7 +116,7 @@ def test_a_table_of_one_column_will_do():
     drawn = model.sample(1000, random_state=0)
     assert drawn.shape == (1000, 1)
     assert ((drawn > 1.9) & (drawn < 3.1)).mean() > 0.95
-    assert [step.name for step in model.privacy_.plan.steps] == ["columns", "finer columns"]
+    assert [step.name for step in model.privacy_.plan.steps] == ["cell counts", "finer cell counts"]
 
 
 def test_few_rows_and_little_budget_do_no_harm():

@@ -1,0 +1,137 @@
+"""What a model of a table found: how rows are spread over each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import percent, rounded
+from tacit.synthesis import TableModel
+from tacit.tables import Categorical, Integer
+
+Array = NDArray[np.float64]
+
+_INTRODUCTION = (
+    "The model knows how rows are spread over each column, shown here, and how each column depends on the others, "
+    "which shows in synthetic rows. All numbers are estimates with noise."
+)
+_BARS = 30  # of a column of numbers
+_MOST_LEVELS = 12
+_CORE = (0.01, 0.99)  # quantiles between which a column of numbers is drawn
+_LEAST_GAP = 0.001  # share of missing cells that is told
+_WIDTH, _HEIGHT = 300.0, 90.0
+
+
+@dataclass(frozen=True, eq=False)
+class TableView:
+    """A fitted table model as its reader knows it.
+
+    Parameters
+    ----------
+    shares : dict of arrays
+        Of the bins of numbers, or of levels, by column; a last one, where there is one more, of missing cells.
+    edges : dict of arrays
+        Of the bins of numbers, by column.
+    levels : dict of lists of str
+        Of the other columns.
+    whole : set of str
+        Names of columns of whole numbers, which are in the middle of their bins.
+    ignored : tuple of str
+        Names of columns that the schema leaves out.
+    """
+
+    shares: dict[str, Array]
+    edges: dict[str, Array]
+    levels: dict[str, list[str]]
+    whole: frozenset[str]
+    ignored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: TableModel) -> TableView:
+        """Return the view of a fitted :class:`tacit.TableModel`."""
+        schema, levels, whole, ignored = model._domain.schema, {}, set(), ()
+        if schema is not None:
+            ignored = tuple(name for name in schema.names if name not in schema.used)
+            for name in model.probabilities_:
+                column = schema.columns[name]
+                if isinstance(column, Categorical):
+                    levels[name] = list(map(str, column.levels))
+                elif name not in model.edges_:
+                    levels[name] = ["false", "true"]
+                elif isinstance(column, Integer):
+                    whole.add(name)
+        return cls(model.probabilities_, model.edges_, levels, frozenset(whole), ignored)
+
+    def missing(self, name: str) -> float:
+        """Return the share of rows whose cell is missing."""
+        cells = len(self.edges[name]) - 1 if name in self.edges else len(self.levels[name])
+        return float(self.shares[name][cells:].sum())
+
+    def histogram(self, name: str) -> tuple[float, float, Array]:
+        """Return where a column of numbers begins and ends, but for few rows, and the shares of even bins between."""
+        edges = self.edges[name]
+        shares = self.shares[name][: len(edges) - 1]
+        reached = np.concatenate([[0.0], np.cumsum(shares)]) / max(shares.sum(), 1e-300)
+        low, high = np.interp(_CORE, reached, edges)
+        low = edges[np.searchsorted(edges, low, "right") - 1]
+        high = edges[min(np.searchsorted(edges, high), len(edges) - 1)]
+        bars = np.diff(np.interp(np.linspace(low, high, _BARS + 1), edges, reached))
+        return float(low), float(high), bars
+
+
+def found(view: TableView) -> Html:
+    """Return a picture of each column."""
+    figures = (element("figure", *_column(view, name), class_="card") for name in view.shares)
+    return together(
+        element("p", _INTRODUCTION),
+        element("h3", "How rows are spread"),
+        element("div", *figures, class_="gallery"),
+        element("p", "Numbers are drawn without the last hundredth of rows at either end.", class_="small soft"),
+    )
+
+
+def _column(view: TableView, name: str) -> list[Html]:
+    hint = (
+        element("small", f" {percent(gap)} missing", class_="soft")
+        if (gap := view.missing(name)) >= _LEAST_GAP
+        else None
+    )
+    title = element("figcaption", element("strong", name), hint)
+    if name in view.edges:
+        low, high, bars = view.histogram(name)
+        if name in view.whole:
+            low, high = low + 0.5, high - 0.5
+        ends = element("p", element("span", rounded(low)), element("span", rounded(high)), class_="ends small soft")
+        return [title, _bars(bars, f"{name}, from {rounded(low)} to {rounded(high)}"), ends]
+    shares = view.shares[name][: len(view.levels[name])]
+    order = np.argsort(-shares, kind="stable")
+    items = (
+        element(
+            "li",
+            element("span", view.levels[name][at], class_="level-name"),
+            element("span", class_="bar c1", style=f"--share:{100 * shares[at] / shares.max():.1f}%"),
+            element("span", percent(shares[at]), class_="amount"),
+        )
+        for at in order[:_MOST_LEVELS]
+    )
+    more = len(order) - _MOST_LEVELS
+    rest = element("p", f"and {more} more", class_="small soft") if more > 0 else None
+    return [title, element("ol", *items, class_="weights levels"), together(rest)]
+
+
+def _bars(shares: Array, label: str) -> Html:
+    tallest, step = max(float(shares.max()), 1e-300), _WIDTH / len(shares)
+    bars = (
+        element(
+            "rect",
+            x=float(at * step),
+            y=float(_HEIGHT * (1 - share / tallest)),
+            width=float(step - 1),
+            height=float(_HEIGHT * share / tallest),
+        )
+        for at, share in enumerate(shares.tolist())
+    )
+    return element("svg", *bars, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", class_="bars", role="img", aria_label=label)
