@@ -71,7 +71,9 @@ class MissingScores:
                 scores[-1] /= math.sqrt(2.0)
                 lifted[0, 1:, rows.places] = scores.T
                 shares[0, rows.places] = rows.shares[0]
-            lengths = (lifted[0, 1:] * lifted[0, 1:]).sum(axis=0)
+            lengths = np.zeros(len(block))
+            for scores in lifted[0, 1:]:  # in this order, however few rows there are
+                lengths += scores * scores
         lost = ~np.isfinite(lengths) | (shares[0] == 0)
         lifted[0, 0] = 1.0
         lifted[:, :, lost] = 0.0
