@@ -8,7 +8,7 @@ Where to start is what decides over k-means, and is a leak if taken from rows. H
 whole table, its clusters split along their longest axes into some three times as many, and so on up to twice as many
 as asked for, and 24 at least. What is known of those, counts, centres and covariances, is a private summary of the
 table: ordinary k-means on it, from many starts, costs nothing and finds the clusters to refine. A release later, or a
-few where rows and budget pay for them, they are done.
+few where rows and budget pay for them, they are done. Where rows are many, those before the summary have a share each.
 
 Constants were chosen on seven kinds of generated tables (blobs apart, overlapping, unequal, heavy-tailed, elongated,
 narrow, and none at all), not on any one.
@@ -28,13 +28,18 @@ from tacit.latent.clusters import Clusters, round_covariances
 from tacit.latent.engine import Noise
 from tacit.latent.extent import Extent
 from tacit.latent.shrinkage import shrunk
-from tacit.privacy import Gaussian, Laplace, Step
+from tacit.privacy import Gaussian, Laplace, SplitGaussian, Step
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
 from tacit.statistics.components import Array
 
 _GROWING, _SUMMARY, _REFINING = "growing moments", "summary moments", "refining moments"
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _SUMMARY: 2.0, _REFINING: 2.0}
+# Where rows are many and may be replaced, not added, growing rounds have shares of the rows, each its own: all of them
+# cost what one would, and take less time. They get this share of the budget then.
+_SPLIT_SHARE = 6.0
+_MANY_ROWS = 50_000
+_MANY_FOR_BUDGET = 500  # for each cluster and root of columns, over epsilon
 _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
 # With Laplace noise (True) every round costs in proportion: there are fewer.
 _LEAST_SUMMARY = {False: 24, True: 16}  # clusters in a summary that shows how a table is shaped
@@ -82,6 +87,7 @@ class AdaptiveClusters:
     epsilon: float = 1.0
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
+    parts: int = field(init=False)
 
     def __post_init__(self) -> None:
         growing = [] if self.centres is not None else self._growing_sizes()
@@ -98,6 +104,8 @@ class AdaptiveClusters:
             )
         self.sizes = growing + [self.n_clusters] * refining
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
+        many = max(_MANY_ROWS, _MANY_FOR_BUDGET / self.epsilon * self.n_clusters * math.sqrt(self.extent.columns))
+        self.parts = max(1, len(growing) - 1) if (self.rows or 0) >= many and not self.pure else 1
 
     def _growing_sizes(self) -> list[int]:
         most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
@@ -114,8 +122,15 @@ class AdaptiveClusters:
             if count := self.rounds.count(name):
                 largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
                 numbers = 1 + self.extent.columns + numbers_in_second_moment(self._kind(name), self.extent.columns)
-                steps.append(kind(name, 1.0 / math.sqrt(share), count, largest * numbers))
+                if self._share(name) > 1:
+                    steps.append(SplitGaussian(name, 1.0 / math.sqrt(_SPLIT_SHARE), 1, largest * numbers, self.parts))
+                else:
+                    steps.append(kind(name, 1.0 / math.sqrt(share), count, largest * numbers))
         return steps
+
+    def _share(self, name: str) -> int:
+        """One in how many rows a release of that name is of."""
+        return self.parts if name == _GROWING else 1
 
     def _kind(self, name: str) -> Literal["full", "diag", "spherical"]:
         if name == _REFINING:
@@ -137,7 +152,8 @@ class AdaptiveClusters:
         name = self.rounds[index]
         kind = self._kind(name)
         weights = _REFINING_WEIGHTS if name == _REFINING else _GROWING_WEIGHTS
-        unit = self._deviation(noise(ClusterMoments(Centres(state.centres), np.ones(state.count), *weights, kind)))
+        unit = noise(ClusterMoments(Centres(state.centres), np.ones(state.count), *weights, kind))
+        unit = self._share(name) * self._deviation(unit)
         root = math.sqrt(self.extent.columns)
         if name == _REFINING:
             if index and self.rounds[index - 1] != _REFINING:
@@ -164,8 +180,9 @@ class AdaptiveClusters:
 
     def update(self, state: Clusters, index: int, statistic: ClusterMoments, released: Array, noise: float) -> Clusters:
         """Move each centre by what its rows say, less what is noise."""
-        noise, columns, radii = self._deviation(noise), self.extent.columns, statistic.radii
-        counts, sums, squares = statistic.parts(released)
+        share, columns, radii = self._share(self.rounds[index]), self.extent.columns, statistic.radii
+        noise = share * self._deviation(noise)
+        counts, sums, squares = statistic.parts(share * released)
         if self.rows is not None:
             counts = counts + (self.rows - counts.sum()) / len(counts)
         counts = np.maximum(counts, max(1.0, noise / statistic.count))

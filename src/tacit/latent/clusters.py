@@ -48,19 +48,21 @@ class Clusters:
     def split(self, count: int) -> Clusters:
         """Split what spreads most, rows times largest variance, until there are `count`; halves may be split too."""
         centres, counts = list(self.centres), list(self.counts)
-        shapes = [(covariance, *np.linalg.eigh(covariance)) for covariance in self.covariances]
+        variances, axes = np.linalg.eigh(self.covariances)
+        spreads, turns = list(variances), list(axes)  # halves have the axes of the whole
         while len(centres) < count:
-            k = int(np.argmax([rows * variances[-1] for rows, (_, variances, _) in zip(counts, shapes)]))
-            covariance, variances, axes = shapes[k]
-            apart = _SPLIT_DISTANCE * math.sqrt(variances[-1]) * axes[:, -1]
-            half = covariance - np.outer(apart, apart)
+            k = int(np.argmax([rows * along.max() for rows, along in zip(counts, spreads)]))
+            longest = int(np.argmax(spreads[k]))
+            apart = _SPLIT_DISTANCE * math.sqrt(spreads[k][longest]) * turns[k][:, longest]
             centres.append(centres[k] - apart)
             centres[k] = centres[k] + apart
             counts[k] /= 2
             counts.append(counts[k])
-            shapes[k] = (half, *np.linalg.eigh(half))
-            shapes.append(shapes[k])
-        return Clusters(np.stack(centres), np.array(counts), np.stack([shape[0] for shape in shapes]))
+            spreads[k] = np.where(np.arange(len(apart)) == longest, (1 - _SPLIT_DISTANCE**2) * spreads[k], spreads[k])
+            spreads.append(spreads[k])
+            turns.append(turns[k])
+        along, across = np.stack(spreads), np.stack(turns)
+        return Clusters(np.stack(centres), np.array(counts), (across * along[:, None, :]) @ across.transpose(0, 2, 1))
 
     def regrouped(self, count: int) -> Clusters:
         """Return the best `count` clusters that can be told from these: ordinary k-means on points drawn from them.

@@ -224,11 +224,20 @@ class PartSource(Source):
     def types(self) -> pa.Schema:
         return self.parent.types
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        return self.parent.in_memory
+
     def blocks(self) -> Iterator[Any]:
-        before = 0
+        before, mine = 0, []
         for block in self.parent.blocks():
-            yield block[(self.index - before) % self.of :: self.of]
+            mine.append(block.T[:, (self.index - before) % self.of :: self.of])
             before += len(block)
+            if len(mine) == self.of:  # as many rows as a block has, or one less
+                yield np.concatenate(mine, axis=1).T
+                mine = []
+        if mine:
+            yield np.concatenate(mine, axis=1).T
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected from a part of rows; select them first.")

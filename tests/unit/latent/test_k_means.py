@@ -221,6 +221,17 @@ def test_budget_and_rows_pay_for_rounds():
 # Parts
 
 
+@pytest.mark.parametrize(
+    ("rows", "pure", "split"),
+    [(100_000, False, True), (10_000, False, False), (100_000, True, False), (None, False, False)],
+)
+def test_many_rows_that_cannot_come_or_go_are_dealt_out_to_the_growing_rounds(rows, pure, split):
+    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 10))
+    growing = AdaptiveClusters(5, extent, rows, pure, epsilon=0.1).steps()[0]
+    assert (growing.kind == "split_gaussian") == split
+    assert growing.releases == (2 if pure else 3)
+
+
 def test_summaries_are_regrouped_as_k_means_would():
     rng = np.random.default_rng(0)
     centres = rng.uniform(-1, 1, (6, 3))
