@@ -34,8 +34,8 @@ class Centres:
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or not len(self.points) or not np.isfinite(self.points).all():
             raise ValueError("Centres must be finite points, a matrix with one row for each.")
-        # From their middle, so that what rounding does is small beside how far apart they are.
-        object.__setattr__(self, "_middle", self.points.mean(axis=0))
+        halves = 0.5 * np.einsum("kd,kd->k", self.points, self.points)
+        object.__setattr__(self, "_halves", halves[:, None])
 
     @property
     def count(self) -> int:
@@ -54,30 +54,20 @@ class Centres:
         some index too; what it contributes is for the statistic to bound. What is found for a row does not depend on
         where in the block it stands: see ``filled_up``.
         """
-        return self._labels(block, np.float64).astype(np.intp)
+        return self.short_labels(block).astype(np.intp)
 
     def short_labels(self, block: Array) -> NDArray[np.signedinteger]:
-        """Return what :meth:`nearest` does, sooner, in the shortest type that holds it: that is sorted faster.
-
-        In single precision: a row whose distances from two centres differ by less than a ten-millionth may get either.
-        """
-        return self._labels(block, np.float32)
-
-    def _labels(self, block: Array, precision: type[np.floating]) -> NDArray[np.signedinteger]:
+        """Return what :meth:`nearest` does, in the shortest type of number that holds it: that is sorted faster."""
         rows, kind = len(block), np.min_scalar_type(-self.count - 1)
         if self.count == 1:
             return np.zeros(rows, dtype=kind)
         columns = filled_up(block.T)
-        whole = columns.shape[1]
-        middle: Array = self._middle  # type: ignore[attr-defined]
-        points = (self.points - middle).astype(precision)
-        halves = 0.5 * np.einsum("kd,kd->k", points, points)
         # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
-        scores = np.empty((self.count, (whole // ROWS_AT_ONCE | 1) * ROWS_AT_ONCE), precision)[:, :whole]
+        whole = columns.shape[1]
+        scores = np.empty((self.count, (whole // ROWS_AT_ONCE | 1) * ROWS_AT_ONCE))[:, :whole]
         with np.errstate(over="ignore", invalid="ignore"):
-            away = np.subtract(columns, middle[:, None], out=np.empty(columns.shape, precision), casting="same_kind")
-            np.matmul(points, away, out=scores)  # x is nearest to the c with the largest <c, x> - |c|^2 / 2
-            scores -= halves[:, None]
+            np.matmul(self.points, columns, out=scores)  # x is nearest to the c with the largest <c, x> - |c|^2 / 2
+            scores -= self._halves  # type: ignore[attr-defined]
             # The first of the largest, as argmax(axis=0) would find it in four times the time.
             ranks = np.arange(self.count, 0, -1, dtype=kind)[:, None]
             first = ((scores == scores.max(axis=0)).view(np.int8) * ranks).max(axis=0)

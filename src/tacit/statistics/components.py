@@ -17,7 +17,8 @@ def filled_up(columns: Array) -> Array:
 
     What is computed for a row must not depend on where in the block it stands. A matrix product takes rows by fours or
     eights and rounds those left over differently; far from narrow components that could decide which of two a row
-    belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones.
+    belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones. (That is
+    enough in double precision. Products in single precision were seen to differ by place within whole ones too.)
 
     Examples
     --------
