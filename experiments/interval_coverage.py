@@ -6,7 +6,7 @@ Each setting is fitted to as many tables, drawn anew, with `confidence_intervals
 cover 0.90; with 200 fits of a few components, figures are good to a hundredth or two. Components are those that the
 intervals are about: each is compared with the true one nearest to the middle of its intervals.
 
-"By fits" are settings for which whole fits are simulated, as for tables with levels: see `tacit.latent.uncertainty`.
+"By fits" are settings for which whole fits are simulated, as for tables with gaps: see `tacit.latent.uncertainty`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 import tacit
 from tacit.latent import uncertainty
+from tacit.tables import Categorical, Numeric, Schema
 
 RESULTS = Path(__file__).parent / "results"
 _BOX = 10.0
@@ -60,6 +61,29 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "covariance_type": "spherical",
         "neighbors": "add_remove",
     },
+    # Tables with levels: shares of the levels of each column, by component.
+    "levels": {
+        "weights": [0.6, 0.4],
+        "means": [[-3.0, 0.0], [3.0, 1.0]],
+        "levels": [[[0.8, 0.1, 0.1], [0.3, 0.3, 0.4]], [[0.7, 0.3], [0.4, 0.6]]],
+        "rows": 4_000,
+        "epsilon": 1.0,
+    },
+    "levels, overlapping": {
+        "weights": [0.6, 0.4],
+        "means": [[-1.25, 0.0], [1.25, 0.0]],
+        "levels": [[[0.8, 0.1, 0.1], [0.3, 0.3, 0.4]], [[0.7, 0.3], [0.4, 0.6]]],
+        "rows": 5_000,
+        "epsilon": 2.0,
+    },
+    "levels, three": {
+        "weights": [0.45, 0.35, 0.2],
+        "means": [[-2.0], [2.0], [0.0]],
+        "levels": [[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]], [[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]],
+        "rows": 8_000,
+        "epsilon": 2.0,
+        "neighbors": "add_remove",
+    },
     # The method as it is for tables that releases alone say too little about, at a size it can be run at.
     "by fits": {"weights": [0.6, 0.4], "means": [[-3.0, 0.0], [3.0, 1.0]], "rows": 3_000, "epsilon": 2.0, "fits": True},
     "by fits, stand-ins": {
@@ -81,11 +105,13 @@ def covered(setting: dict[str, Any], seed: int, bootstrap: int) -> tuple[np.ndar
     scatter = rng.normal(size=(setting["rows"], means.shape[1])) @ np.transpose(
         setting.get("factor", np.eye(means.shape[1]))
     )
-    X = np.clip(means[labels] + scatter, -_BOX, _BOX)
+    X, bounds = np.clip(means[labels] + scatter, -_BOX, _BOX), (-_BOX, _BOX)
+    if "levels" in setting:
+        X, bounds = _table(X, [np.array(shares)[labels] for shares in setting["levels"]], rng)
     model = tacit.GaussianMixture(
         len(weights),
         epsilon=setting["epsilon"],
-        bounds=(-_BOX, _BOX),
+        bounds=bounds,
         neighbors=setting.get("neighbors", "replace_one"),
         covariance_type=setting.get("covariance_type", "full"),
         random_state=seed,
@@ -103,6 +129,17 @@ def covered(setting: dict[str, Any], seed: int, bootstrap: int) -> tuple[np.ndar
         middles - means[order],
         intervals.means_se,
     )
+
+
+def _table(numbers: np.ndarray, shares: list[np.ndarray], rng: np.random.Generator) -> tuple[dict, Schema]:
+    """Return a table of numbers and levels, drawn by each row's shares, and its schema."""
+    table = {f"number {j}": column for j, column in enumerate(numbers.T)}
+    schema: dict[str, Any] = {name: Numeric(-_BOX, _BOX) for name in table}
+    for j, each in enumerate(shares):
+        codes = (rng.random((len(each), 1)) > np.cumsum(each, axis=1)[:, :-1]).sum(axis=1)
+        names = [f"level {level}" for level in range(each.shape[1])]
+        table[f"levels {j}"], schema[f"levels {j}"] = np.array(names)[codes], Categorical(names)
+    return table, Schema(schema)
 
 
 def _inside(truth: np.ndarray, ends: np.ndarray) -> np.ndarray:

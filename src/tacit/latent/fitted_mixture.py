@@ -82,9 +82,9 @@ class FittedMixture(DensityMixin, PrivateEstimator):
 
         They come from all that the fit released, taken together, which is more than its last round; see
         :mod:`tacit.latent.uncertainty`. So the middle of an interval need not be the published value: it is the better
-        estimate where components overlap. Releases are simulated `n_bootstrap` times; with levels, missing cells or
-        other methods, whole fits are (of at most 50,000 rows). Where rows follow no Gaussian mixture, the intervals are
-        for the one that fits best, not for a truth.
+        estimate where components overlap. Releases are simulated `n_bootstrap` times; with missing cells, some hundreds
+        of parameters or other methods, whole fits are (of at most 50,000 rows), and that is rougher. Where rows follow
+        no such mixture, the intervals are for the one that fits best, not for a truth.
 
         Parameters
         ----------
@@ -97,8 +97,8 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         Returns
         -------
         MixtureIntervals
-            With ``weights`` (K, 2), ``means`` (K, d, 2), ``weights_se``, ``means_se`` and ``found``. A warning says if
-            components are not found again reliably: then their intervals mean little.
+            With ``weights`` (K, 2), ``means`` of the columns of numbers (K, d, 2), ``weights_se``, ``means_se`` and
+            ``found``. A warning says if components are not found again reliably: then their intervals mean little.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         means, factors = mixture.means[labels], np.linalg.cholesky(mixture.covariances)
         z = means + np.einsum("nij,nj->ni", factors[labels], rng.normal(size=means.shape))
         if isinstance(mixture, TableMixture):
-            z = mixture.encode(labels, z, rng)
+            z = mixture.encode(labels, z, rng.random((len(mixture.layout.levels), count)).T)
         return self._domain.standardise(self._domain.restore(z)), labels
 
     def _density(self) -> Mixture:

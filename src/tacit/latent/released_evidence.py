@@ -16,8 +16,7 @@ together; that is in the standard errors ("sandwich"): the weighted numbers of a
 **Starts.** A fit may have mistaken two components for one. So the equations are solved from several starts, all made
 of private values, and the solution that makes the releases likeliest is taken.
 
-Coordinates of a mixture, near one: logarithms of weights over the last weight; shifts of means in units of each
-component's own factor L; and the logarithm of L^-1 Sigma L^-T, packed as second moments are.
+Of a table with levels, releases of moments of its products are matched, not those of encoded rows while they grew.
 """
 
 from __future__ import annotations
@@ -25,15 +24,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import qmc
 
 from tacit.latent.mixture import Mixture
-from tacit.statistics import ComponentMoments, CovarianceType
-from tacit.statistics.component_moments import triangle
+from tacit.latent.mixture_coordinates import Points, moved, row_values
+from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
 from tacit.statistics.components import Array
 
 _POINTS = 4096  # for each component: with fewer, the weights fit the points, and standard errors come out too small
@@ -48,12 +44,12 @@ _LEAST_INFORMATION = 0.05  # about any coordinate: what is not known at all is k
 class Release:
     """A statistic, what was released of it, and the standard deviation of the noise."""
 
-    statistic: ComponentMoments
+    statistic: ComponentMoments | TableMoments
     value: Array
     noise: float
 
 
-Fit = Callable[[Callable[[ComponentMoments, float], Array]], list[Release]]
+Fit = Callable[[Callable[[ComponentMoments | TableMoments, float], Array]], list[Release]]
 """A fit by itself: told how to release a statistic with noise of some size, it returns all that it released."""
 
 
@@ -110,7 +106,7 @@ class Evidence:
 
     def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
         """Return what the releases say at a mixture, and the step of Newton's method from there."""
-        points = _Points(mixture, self.covariance_type, self.points)
+        points = Points(mixture, self.covariance_type, self.points)
         information, pull, by_point, of_noise, misfit, size, numbers = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for release in self.releases:
             law = _Law(points, release, rows, self.rows is None)
@@ -136,22 +132,10 @@ class Evidence:
         return moved(mixture, step * (_LONGEST / longest), self.covariance_type), rows
 
 
-class _Points:
-    """Evenly spread points of all components, the share of rows that each stands for, and their scores."""
-
-    def __init__(self, mixture: Mixture, kind: CovarianceType, count: int) -> None:
-        columns = mixture.means.shape[1]
-        factors = np.linalg.cholesky(mixture.covariances)
-        places = mixture.means[:, None] + np.einsum("kij,nj->kni", factors, _normal_points(columns, count))
-        self.places = places.reshape(-1, columns)
-        self.shares = np.repeat(mixture.weights / count, count)
-        self.scores = _scores(mixture, self.places, kind)
-
-
 class _Law:
     """The law of a release: its values at the points less their mean, its covariance, slope and best weights."""
 
-    def __init__(self, points: _Points, release: Release, rows: float, secret: bool) -> None:
+    def __init__(self, points: Points, release: Release, rows: float, secret: bool) -> None:
         self.values = row_values(release.statistic, points.places)
         self.mean = points.shares @ self.values
         self.values -= self.mean
@@ -212,11 +196,11 @@ class Solution:
         """
         evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
         truth = self._drawn(rng)
-        points = _Points(truth, evidence.covariance_type, _FEW_POINTS)
+        points = Points(truth, evidence.covariance_type, _FEW_POINTS)
         rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
         rows += points.shares * (number - rows.sum())  # as many as there are
 
-        def release(statistic: ComponentMoments, noise: float) -> Array:
+        def release(statistic: ComponentMoments | TableMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)
 
         return truth, replace(evidence, releases=fit(release))._solved(truth, number)
@@ -229,85 +213,3 @@ class Solution:
         return self.evidence.stepped(
             self.mixture, self.rows, np.append(step, 0.0) if self.evidence.rows is None else step
         )[0]
-
-
-def row_values(statistic: ComponentMoments, points: Array) -> Array:
-    """Return what each row adds to the statistic's sum, (rows, size).
-
-    Examples
-    --------
-    >>> from tacit.statistics import Components
-    >>> parts = Components(np.array([0.4, 0.6]), np.array([[0.0, 1.0], [1.0, 0.0]]), np.stack([np.eye(2)] * 2))
-    >>> moments = ComponentMoments(parts, radius=1.5, covariance_type="diag")
-    >>> rows = np.random.default_rng(0).normal(size=(100, 2))
-    >>> np.allclose(row_values(moments, rows).sum(axis=0), moments.block_sum(rows))
-    True
-    """
-    lifted, distances, shares = statistic.components.e_step(points)
-    clipped = lifted[:, 1:] / np.maximum(np.sqrt(distances), statistic.radius)[:, None]
-    counts, sums, seconds = _parts(clipped, shares, statistic.covariance_type)
-    return np.hstack([statistic.count * counts, statistic.mean * sums, statistic.second * seconds])
-
-
-def moved(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
-    """Return a mixture near another one, from its coordinates.
-
-    Examples
-    --------
-    >>> two = Mixture(np.array([0.5, 0.5]), np.zeros((2, 1)), np.full((2, 1, 1), 4.0))
-    >>> near = moved(two, np.array([np.log(3), 0.5, 0.0, 0.0, np.log(2)]), "full")
-    >>> near.weights, near.means.ravel(), near.covariances.ravel()
-    (array([0.75, 0.25]), array([1., 0.]), array([4., 8.]))
-    """
-    count, columns = mixture.means.shape
-    logs, shifts, shapes = np.split(step, [count - 1, count - 1 + count * columns])
-    weights = mixture.weights * np.exp(np.append(logs, 0.0))
-    factors = np.linalg.cholesky(mixture.covariances)
-    shapes = np.broadcast_to(shapes, (count, len(shapes))) if kind == "tied" else shapes.reshape(count, -1)
-    exponents = np.zeros((count, columns, columns))
-    if kind in ("full", "tied"):
-        rows, cols, scale = triangle(columns)
-        exponents[:, rows, cols] = exponents[:, cols, rows] = shapes / scale
-    else:
-        exponents[:, np.arange(columns), np.arange(columns)] = shapes
-    values, axes = np.linalg.eigh(exponents)
-    shapes = np.einsum("kij,kj,klj->kil", axes, np.exp(values), axes)
-    return Mixture(
-        weights / weights.sum(),
-        mixture.means + np.einsum("kij,kj->ki", factors, shifts.reshape(count, columns)),
-        factors @ shapes @ factors.transpose(0, 2, 1),
-    )
-
-
-def _scores(mixture: Mixture, points: Array, kind: CovarianceType) -> Array:
-    """Return how the log density at each point grows with each coordinate of the mixture, (points, coordinates)."""
-    lifted, _, shares = mixture.components().e_step(points)
-    y = lifted[:, 1:]
-    counts, sums, seconds = _parts(y, shares, kind)
-    corners = np.broadcast_to(np.eye(y.shape[1])[:, :, None], (len(y), y.shape[1], y.shape[1], 1))
-    expected = _packed(corners, shares, kind)
-    return np.hstack([(counts - mixture.weights)[:, :-1], sums, 0.5 * (seconds - expected)])
-
-
-def _parts(y: Array, shares: Array, kind: CovarianceType) -> tuple[Array, Array, Array]:
-    """Return each row's share of counts (rows, K), sums (rows, K d) and second moments of y (K, d, rows)."""
-    sums = (shares[:, None] * y).reshape(-1, y.shape[2]).T
-    return shares.T, sums, _packed(y[:, :, None] * y[:, None], shares, kind)
-
-
-def _packed(squares: Array, shares: Array, kind: CovarianceType) -> Array:
-    """Return squares (K, d, d, rows or 1) by row, weighted by shares (K, rows), as ``packed`` has them summed."""
-    if kind == "spherical":
-        return (shares * np.einsum("kiir->kr", squares)).T
-    if kind == "diag":
-        return (shares[:, None] * np.einsum("kiir->kir", squares)).reshape(-1, shares.shape[1]).T
-    rows, cols, scale = triangle(squares.shape[1])
-    upper = shares[:, None] * squares[:, rows, cols] * scale[:, None]
-    return (upper.sum(axis=0) if kind == "tied" else upper.reshape(-1, shares.shape[1])).T
-
-
-@lru_cache(maxsize=8)
-def _normal_points(columns: int, count: int) -> Array:
-    points: Array = ndtri(np.clip(qmc.Sobol(columns, scramble=True, seed=0).random(count), 1e-9, 1 - 1e-9))
-    points.setflags(write=False)
-    return points

@@ -96,13 +96,16 @@ class TableMixture(Mixture):
             for name, where in zip(columns_with_levels(schema), self.layout.slices, strict=True)
         }
 
-    def encode(self, labels: np.ndarray, numbers: Array, rng: np.random.Generator) -> Array:
-        """Return encoded rows with these numbers (rows, d), and levels drawn from the components of `labels`."""
+    def encode(self, labels: np.ndarray, numbers: Array, uniform: Array) -> Array:
+        """Return encoded rows with these numbers (rows, d), and levels of the components of `labels`.
+
+        The latter are drawn by numbers from 0 to 1, (rows, columns with levels).
+        """
         rows = np.zeros((len(labels), self.layout.width))
         rows[:, self.layout.numbers] = numbers
-        for places, where in zip(self.layout.levels, self.layout.slices):
+        for j, (places, where) in enumerate(zip(self.layout.levels, self.layout.slices)):
             reach = np.cumsum(self.probabilities[:, where], axis=1)[labels]
-            codes = (rng.random(len(labels))[:, None] * reach[:, -1:] >= reach[:, :-1]).sum(axis=1)
+            codes = (uniform[:, j, None] * reach[:, -1:] >= reach[:, :-1]).sum(axis=1)
             if len(places) == 1:
                 rows[:, places[0]] = 2.0 * codes - 1.0
             else:

@@ -7,8 +7,8 @@ round, from the law that it gives them; the interval reaches as far as the quant
 those are. Where components overlap that is more than a normal law and the standard error would have it, as errors
 depend on where the truth is and on what the rounds happen to measure. Weights go by their logits.
 
-**By simulated fits.** For tables with levels or gaps, for methods in the public ball, and where there are too many
-parameters, the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
+**By simulated fits.** For methods in the public ball, for tables with gaps, and where there are too many parameters,
+the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
 fresh noise of the same plan, and see how far the result is from the mixture it was drawn from. That is rougher: a fit
 that has not converged, or that has mistaken components, simulates its own mistake.
 
@@ -38,11 +38,11 @@ from tacit.latent.mixture import Mixture
 from tacit.latent.model_choice import gaussian_parameters, settled
 from tacit.latent.released_evidence import Evidence, Fit, Release
 from tacit.latent.scale_free import constrained
-from tacit.latent.table_mixture import table_layout
+from tacit.latent.table_mixture import TableMixture, merged_products, table_layout
 from tacit.privacy import Plan
 from tacit.release import Curator, Statistic
 from tacit.sources import as_source
-from tacit.statistics import ComponentMoments
+from tacit.statistics import ComponentMoments, TableMoments
 from tacit.statistics.components import Array
 
 MOST_ROWS = 50_000
@@ -52,6 +52,7 @@ _MISFIT = 2.0  # where rows follow a mixture, it is about 1, and less with few n
 _QUIET = 0.25  # noise, relative to sensitivity: nothing beside thousands of rows, yet enough for a curator to draw
 _RELIABLE = 0.9  # share of simulated fits that find a component again, below which a warning is due
 _COPIES = 0.99  # overlap of two components that are the same one, twice
+_MOMENTS = (ComponentMoments, TableMoments)
 _ALIKE = 0.5  # least overlap (Bhattacharyya's coefficient) of a component with its match to count as found again
 
 
@@ -93,6 +94,13 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
             'The number of rows is secret and no release tells it; intervals need method="scale_free", or '
             'neighbors="replace_one" and missing="error".'
         )
+    if model.missing == "model":
+        warnings.warn(
+            "How many cells were missing is not among what a private fit knows. These intervals are those of a table "
+            "without gaps: with many of them they are too narrow.",
+            UserWarning,
+            stacklevel=3,
+        )
     domain, rng = model._domain, np.random.default_rng(random_state)
     with progress(model.verbose, f"Simulating {n_bootstrap} times") as watch:
         if (evidence := _evidence(model)) is not None:
@@ -108,8 +116,10 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
             UserWarning,
             stacklevel=3,
         )
-    means = domain.restore(standard.means.transpose(0, 2, 1)).transpose(0, 2, 1)
-    return replace(standard, means=means, means_se=standard.means_se * domain.scale)
+    places = list(table_layout(domain).numbers)
+    centre, scale = domain.centre[places], domain.scale[places]
+    means = centre[:, None] + scale[:, None] * standard.means
+    return replace(standard, means=means, means_se=standard.means_se * scale)
 
 
 def kept_releases(released: list[Array]) -> list[Array] | None:
@@ -120,35 +130,37 @@ def kept_releases(released: list[Array]) -> list[Array] | None:
 def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
     """Return what a model's releases say, where to start, and its fit; None if that is not known how to use."""
     domain, fitted, kind = model._domain, model._mixture, model.covariance_type
-    parameters = gaussian_parameters(np.array(fitted.count), domain.columns, kind)
-    if (
-        model._released is None
-        or model.method != "scale_free"
-        or model.missing == "model"
-        or table_layout(domain).levels
-        or parameters > _MOST_PARAMETERS
-    ):
+    layout = table_layout(domain)
+    parameters = gaussian_parameters(np.array(fitted.count), len(layout.numbers), kind)
+    parameters = parameters + fitted.count * sum(size - 1 for size in layout.sizes)
+    unknown = model.method != "scale_free" or model.missing == "model"
+    if unknown or model._released is None or parameters > _MOST_PARAMETERS:
         return None
     rows, plan = model.privacy_.rows, model.privacy_.plan
     # What the fit measured in each round follows from what it released before: it is gone through once more.
     kept = iter(model._released)
     releases = gone_through(model._model(domain, rows), plan, lambda statistic, noise: next(kept))
     starts = [fitted]
-    if fitted.count > 1:
+    if fitted.count > 1 and not layout.levels:
         starts.append(fitted.merge(fitted.count - 1).split(fitted.count))
-    larger = [release.statistic.components for release in releases if release.statistic.components.count > fitted.count]
-    if larger:
+    growing = [each.statistic.components for each in releases if isinstance(each.statistic, ComponentMoments)]
+    if larger := [components for components in growing if components.count > fitted.count]:
         weights, means, factors = larger[-1].weights, larger[-1].means, larger[-1].factors
-        starts.append(Mixture(weights, means, factors @ factors.transpose(0, 2, 1)).merge(fitted.count))
+        grown = Mixture(weights, means, factors @ factors.transpose(0, 2, 1))
+        starts.append(merged_products(grown, layout, fitted.count) if layout.levels else grown.merge(fitted.count))
+    starts = [replace(start, covariances=constrained(start, kind).covariances) for start in starts]
 
-    def fit(release: Callable[[ComponentMoments, float], Array]) -> list[Release]:
+    def matched(releases: list[Release]) -> list[Release]:
+        return [each for each in releases if isinstance(each.statistic, TableMoments) or not layout.levels]
+
+    def fit(release: Callable[[ComponentMoments | TableMoments, float], Array]) -> list[Release]:
         def told(statistic: Statistic, noise: float) -> Array:
-            moments = isinstance(statistic, ComponentMoments)  # the others come last, or choose what is chosen already
-            return release(statistic, noise) if moments else np.zeros(statistic.size)
+            # Others than moments come last, or choose what is chosen already.
+            return release(statistic, noise) if isinstance(statistic, _MOMENTS) else np.zeros(statistic.size)
 
-        return gone_through(settled(model._model(domain, rows), fitted.count), plan, told)
+        return matched(gone_through(settled(model._model(domain, rows), fitted.count), plan, told))
 
-    return Evidence(releases, kind, rows), [constrained(start, kind) for start in starts], fit
+    return Evidence(matched(releases), kind, rows), starts, fit
 
 
 def gone_through(model: Model, plan: Plan, told: Callable[[Statistic, float], Array]) -> list[Release]:
@@ -156,7 +168,7 @@ def gone_through(model: Model, plan: Plan, told: Callable[[Statistic, float], Ar
     releases: list[Release] = []
 
     def heard(statistic: Any, value: Array, noise: float) -> None:
-        if isinstance(statistic, ComponentMoments):
+        if isinstance(statistic, _MOMENTS):
             releases.append(Release(statistic, value, noise))
 
     run(model, _Told(plan, told), heard=heard)
@@ -307,7 +319,7 @@ def simulated_intervals(
 def in_order_of(reference: Mixture, mixture: Mixture) -> Mixture:
     """Return the mixture with its components in the order of those of the reference that they are most like."""
     order = linear_sum_assignment(_distances(reference, mixture))[1]
-    return Mixture(mixture.weights[order], mixture.means[order], mixture.covariances[order])
+    return mixture.taken(order, mixture.weights[order])
 
 
 def overlap(reference: Mixture, mixture: Mixture) -> Array:
@@ -328,4 +340,9 @@ def _distances(first: Mixture, second: Mixture) -> Array:
     apart = first.means[:, None] - second.means[None]
     lengths = np.einsum("abi,abi->ab", apart, np.linalg.solve(between, apart[..., None])[..., 0])
     volumes = [np.linalg.slogdet(each)[1] for each in (between, first.covariances, second.covariances)]
-    return np.minimum(lengths / 8 + 0.5 * (volumes[0] - 0.5 * (volumes[1][:, None] + volumes[2][None])), 1e6)
+    distances = lengths / 8 + 0.5 * (volumes[0] - 0.5 * (volumes[1][:, None] + volumes[2][None]))
+    if isinstance(first, TableMixture) and isinstance(second, TableMixture):
+        roots = np.sqrt(first.probabilities), np.sqrt(second.probabilities)
+        for where in first.layout.slices:
+            distances -= np.log(roots[0][:, where] @ roots[1][:, where].T)
+    return np.minimum(distances, 1e6)

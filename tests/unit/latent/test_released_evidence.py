@@ -10,11 +10,13 @@ from scipy.special import logsumexp
 import tacit
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
+from tacit.latent.mixture_coordinates import Points, _scores, moved, row_values
 from tacit.latent.model_file import load_model, save_model
-from tacit.latent.released_evidence import _scores, moved, row_values
 from tacit.latent.scale_free import constrained
+from tacit.latent.table_mixture import TableMixture
 from tacit.latent.uncertainty import _evidence, _Told
-from tacit.statistics import ComponentMoments, Components
+from tacit.statistics import ComponentMoments, Components, TableLayout, TableMoments
+from tacit.tables import Categorical, Numeric, Schema
 
 KINDS = ("full", "tied", "diag", "spherical")
 CLOSE = np.array([[-1.5, 0.0], [1.5, 0.0]])
@@ -146,3 +148,71 @@ def test_too_many_parameters_are_left_to_simulated_fits():
     model = fit(np.random.default_rng(0).normal(size=(500, 24)), 1)
     assert _evidence(model) is None
     assert model.confidence_intervals(n_bootstrap=10, random_state=0).means.shape == (1, 24, 2)
+
+
+# Tables with levels
+
+LAYOUT = TableLayout((0, 4), ((1, 2, 3), (5,)))
+
+
+def product(kind="full"):
+    rng = np.random.default_rng(3)
+    gaussians = constrained(
+        Mixture(np.array([0.3, 0.7]), rng.normal(size=(2, 2)), np.array([[[1.0, 0.4], [0.4, 0.5]]] * 2)), kind
+    )
+    probabilities = np.array([[0.2, 0.3, 0.5, 0.9, 0.1], [0.6, 0.3, 0.1, 0.4, 0.6]])
+    return TableMixture(gaussians.weights, gaussians.means, gaussians.covariances, LAYOUT, probabilities)
+
+
+def encoded(count, seed=0):
+    rng = np.random.default_rng(seed)
+    return product().encode(rng.integers(2, size=count), rng.normal(size=(count, 2)), rng.random((count, 2)))
+
+
+@every_kind
+def test_values_of_rows_of_tables_add_up_too(kind):
+    moments = TableMoments(product().components(), 1.3, 0.7, 0.9, 1.1, 1.2, kind)
+    assert row_values(moments, encoded(300)).sum(axis=0) == pytest.approx(moments.block_sum(encoded(300)))
+
+
+@every_kind
+def test_scores_of_tables_are_derivatives(kind):
+    X, mixture = encoded(20), product(kind)
+    scores = _scores(mixture, X, kind)
+    for place, unit in enumerate(np.eye(scores.shape[1]) * 1e-5):
+        above, below = (moved(mixture, step, kind).components().log_density(X, False) for step in (unit, -unit))
+        assert scores[:, place] == pytest.approx((above - below) / 2e-5, abs=1e-6)
+
+
+def test_points_stand_for_rows_of_tables():
+    """Even points have the moments and the shares of levels that the mixture says."""
+    points = Points(product(), "full", 1024)
+    assert points.shares.sum() == pytest.approx(1.0)
+    levels = LAYOUT.split(points.places)[1]
+    assert points.shares @ (levels[:, 0] == 2) == pytest.approx(0.3 * 0.5 + 0.7 * 0.1, abs=0.005)
+    assert points.shares @ points.places[:, [0, 4]] == pytest.approx(product().weights @ product().means, abs=0.005)
+    assert points.shares @ points.scores == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_table_whose_fit_is_still_on_its_way():
+    rng = np.random.default_rng(0)
+    first = rng.random(6000) < 0.6
+    table = {
+        "number": np.where(first, -1.25, 1.25) + rng.normal(size=6000),
+        "plan": np.where(rng.random(6000) < np.where(first, 0.8, 0.3), "free", "paid"),
+    }
+    schema = Schema({"number": Numeric(-10, 10), "plan": Categorical(["free", "paid"])})
+    model = fit(table, bounds=schema, epsilon=4.0)
+    intervals = model.confidence_intervals(n_bootstrap=10, random_state=0)
+    assert intervals.means.shape == (2, 1, 2)
+    order = np.argsort(intervals.means[:, 0, 0])
+    assert intervals.means[order, 0].mean(axis=1) == pytest.approx([-1.25, 1.25], abs=0.4)
+    assert intervals.weights[order].mean(axis=1) == pytest.approx([0.6, 0.4], abs=0.15)
+
+
+def test_gaps_are_not_known_and_that_is_said():
+    X = rows(500, [0.6, 0.4], CLOSE)
+    X[::7, 0] = np.nan
+    model = fit(X, 1, missing="model")
+    with pytest.warns(UserWarning, match="a table without gaps"):
+        model.confidence_intervals(n_bootstrap=10, random_state=0)
