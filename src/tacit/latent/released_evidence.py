@@ -16,7 +16,8 @@ together; that is in the standard errors ("sandwich"): the weighted numbers of a
 **Starts.** A fit may have mistaken two components for one. So the equations are solved from several starts, all made
 of private values, and the solution that makes the releases likeliest is taken.
 
-Of a table with levels, releases of moments of its products are matched, not those of encoded rows while they grew.
+Of a table with levels, releases while it grew are of encoded rows; they are matched too, if they are not too many
+numbers.
 """
 
 from __future__ import annotations

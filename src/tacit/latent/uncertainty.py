@@ -47,6 +47,7 @@ from tacit.statistics.components import Array
 
 MOST_ROWS = 50_000
 _MOST_PARAMETERS = 300  # that standard errors are worked out for, from the releases
+_MOST_NUMBERS = 500  # in a release that they are worked out from
 _MOST_KEPT = 100_000  # numbers released that are kept with a model
 _MISFIT = 2.0  # where rows follow a mixture, it is about 1, and less with few numbers released
 _QUIET = 0.25  # noise, relative to sensitivity: nothing beside thousands of rows, yet enough for a curator to draw
@@ -151,7 +152,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
     starts = [replace(start, covariances=constrained(start, kind).covariances) for start in starts]
 
     def matched(releases: list[Release]) -> list[Release]:
-        return [each for each in releases if isinstance(each.statistic, TableMoments) or not layout.levels]
+        return [each for each in releases if each.statistic.size <= _MOST_NUMBERS]
 
     def fit(release: Callable[[ComponentMoments | TableMoments, float], Array]) -> list[Release]:
         def told(statistic: Statistic, noise: float) -> Array:
