@@ -43,13 +43,12 @@ class PrivateEstimator(BaseEstimator):
             self.n_features_in_ = domain.columns
             return domain, self.bounds.encode_source(X)
         source = as_source(X)
-        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+        if source.in_memory and (hasattr(X, "shape") or isinstance(X, (list, tuple))):
             validate_data(self, X, reset=True, skip_check_array=True)
-        elif source.columns is None:
-            self.n_features_in_ = next(source.blocks()).shape[1]
         else:
-            self.n_features_in_ = len(source.columns)
-            self.feature_names_in_ = np.array(source.columns, dtype=object)
+            self.n_features_in_ = source.n_columns
+            if source.columns is not None:
+                self.feature_names_in_ = np.array(source.columns, dtype=object)
         if self.bounds is None and not self._needs_bounds:
             return Domain.everywhere(self.n_features_in_, source.columns), numeric(source)
         bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.release import Curator
-from tacit.sources import Source, as_source, numeric
+from tacit.sources import Source, as_source, numeric, on_cluster
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Ignored, Numeric, Schema
 
@@ -67,8 +67,11 @@ class SupervisedEstimator(PrivateEstimator):
             inputs = [name for name in source.columns if name != y]
             self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
             return numeric(source.select([*inputs, y])), (*inputs, y)
-        if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, (list, tuple))):
-            raise ValueError("Where X is a file or a source, y is the name of its column that is the target.")
+        arrays = hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, (list, tuple))
+        if not arrays or on_cluster(X):
+            raise ValueError(
+                "Where X is a file, a source or on a cluster, y is the name of its column that is the target."
+            )
         finite = True if self.missing == "error" else "allow-nan"
         X, y = validate_data(
             self, X, y, reset=True, y_numeric=True, dtype=np.float64, ensure_all_finite=finite, multi_output=False

@@ -136,12 +136,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         budget = self._checked_budget()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
-        model = self._model(domain, budget, n_rows)
+        model = self._model(domain, budget, n_rows, rows.by_position)
         curator = self._curator(
             rows, domain, model.steps(), budget, f"KMeans({self.n_clusters}, method={self.method!r})"
         )
         domain = self._enter(curator, domain)
-        model = self._model(domain, budget, n_rows)  # in the bounds as they were found
+        model = self._model(domain, budget, n_rows, rows.by_position)  # in the bounds as they were found
         stretch = model.extent.stretch
         if (stretch != 1.0).any():
             curator.pass_rows_through(lambda block: block * stretch)
@@ -197,12 +197,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             raise ValueError("delta is 0, and finding bounds privately needs one above 0; pass delta=1e-6, or bounds.")
         return budget
 
-    def _model(self, domain: Domain, budget: Budget, n_rows: int | None) -> AdaptiveClusters | PrivateLloyd:
+    def _model(
+        self, domain: Domain, budget: Budget, n_rows: int | None, in_place: bool
+    ) -> AdaptiveClusters | PrivateLloyd:
         extent = Extent.of(domain)
         centres = self._starting_centres(domain, extent)
         if self.method == "adaptive":
             pure = budget.delta == 0
-            return AdaptiveClusters(self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon)
+            return AdaptiveClusters(
+                self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon, in_place
+            )
         return PrivateLloyd(self.n_clusters, extent, self.method, budget, self.n_iter, centres)
 
     def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:

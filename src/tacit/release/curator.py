@@ -16,7 +16,8 @@ k = m + 64 (Higham, 2002, §3.1 and §4.2). So a computed block sum is off by at
 sums are rounded to the lattice and added as integers, exactly.
 
 - replace_one: blocks are cut by position, so one block differs between neighbours, by at most twice that error.
-- add_remove: every row behind the one that comes or goes moves up, so all blocks may differ. Up to ``MOST_ROWS`` rows
+- add_remove, and replace_one where an engine moves rows about: every row behind the one that comes or goes moves up, so
+  all blocks may differ. Up to ``MOST_ROWS`` rows
   they are MOST_ROWS / m blocks. The number of rows being secret, this public ceiling stands in for it, at a cost of
   0.2% more noise. That is for the sums: t(row) itself must be computed alike wherever in a block the row stands.
 
@@ -68,6 +69,10 @@ _Out = TypeVar("_Out")
 
 class Rows(Protocol):
     """What a curator needs of a source: exact integer sums over blocks of at most ``BLOCK_ROWS`` rows."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
 
     def sum(self, function: Callable[[NDArray[np.float64]], NDArray[np.int64]]) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks."""
@@ -166,6 +171,11 @@ class Curator:
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
+        if not rows.by_position and any(isinstance(step, SplitGaussian) for step in plan.steps):
+            raise PlanError(
+                "The plan deals out rows by their places, and on a cluster these may change. Use "
+                "a method that sees all rows in each release, or pass the rows as a file or in memory."
+            )
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
@@ -260,7 +270,7 @@ class Curator:
         neighbors = self.plan.neighbors
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
-        blocks = 1 if neighbors == "replace_one" else MOST_ROWS // BLOCK_ROWS
+        blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS
         lattice = Lattice.for_noise(step.noise_multiplier * stated, largest, blocks)
         if step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
             raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")

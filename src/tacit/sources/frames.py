@@ -9,7 +9,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from tacit.sources.names import check_names, check_selection, listed
-from tacit.sources.source import BLOCK_ROWS, Source
+from tacit.sources.source import BLOCK_ROWS, Source, UnreadableCells
 
 
 class FrameSource(Source):
@@ -124,7 +124,7 @@ def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass  # its message quotes the cell
-    raise ValueError(
+    raise UnreadableCells(
         f"Column {name!r} mixes kinds of values, such as text and numbers, or holds some other kind of object. Convert "
         "it to one kind: numbers, text, or true and false."
     )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tacit.sources.source import Source
+from tacit.sources.source import Source, UnreadableCells
 
 #: What people write for a missing number. (NaN is read as a number that is none, and needs no mention.)
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "none", "?", "-", ".")
@@ -95,7 +95,7 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     >>> as_numbers(pa.chunked_array([["1.5", "heavy"]]), "weight")
     Traceback (most recent call last):
         ...
-    ValueError: Column 'weight' holds text that cannot be read as a number...
+    tacit.sources.source.UnreadableCells: Column 'weight' holds text that cannot be read as a number...
     """
     type_ = column.type
     if pa.types.is_dictionary(type_):
@@ -104,7 +104,7 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     if is_text(type_):
         return text_as_numbers(column, name)
     if not _is_number(type_):
-        raise ValueError(
+        raise UnreadableCells(
             f"Column {name!r} holds {type_}, not numbers. Convert it to numbers, or leave it out "
             "(in a schema, give it the type 'ignored')."
         )
@@ -124,7 +124,7 @@ def text_as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
         return _float64(column)
     except pa.ArrowInvalid:
         pass
-    raise ValueError(
+    raise UnreadableCells(
         f"Column {name!r} holds text that cannot be read as a number. Correct it, leave the column out, or list its "
         "categories in a schema."
     )

@@ -12,6 +12,8 @@ from tacit.sources.arrays import ArraySource
 from tacit.sources.csv_file import CsvSource
 from tacit.sources.frames import FrameSource, is_frame
 from tacit.sources.parquet_file import ParquetSource
+from tacit.sources.parquet_folder import ParquetFolder
+from tacit.sources.partitions import PartitionedSource
 from tacit.sources.source import Source
 
 _FILES: dict[str, type[CsvSource] | type[ParquetSource]] = {
@@ -30,7 +32,8 @@ def as_source(X: Any) -> Source:
     ----------
     X : array-like, data frame, dict of columns, path or Source
         An array or nested list of numbers; a pandas, polars or pyarrow table; a dictionary of columns; the path of a
-        ``.csv`` or ``.parquet`` file, which is streamed and never held whole. A `Source` is returned as it is.
+        ``.csv`` or ``.parquet`` file, or of a folder of the latter, streamed and never held whole; a Dask data frame or
+        array, or a Spark data frame, whose rows stay on the cluster. A `Source` is returned as it is.
 
     Examples
     --------
@@ -45,12 +48,31 @@ def as_source(X: Any) -> Source:
         return X
     if isinstance(X, str | PathLike):
         return _open_file(Path(X).expanduser())
+    if (engine := _engine(X)) == "dask":
+        from tacit.sources.dask_frame import DaskSource
+
+        return DaskSource(X)
+    if engine == "pyspark":
+        from tacit.sources.spark_frame import SparkSource
+
+        return SparkSource(X)
     if is_frame(X) and not sparse.issparse(X):  # scipy has a sparse matrix that is a dictionary, too
         return FrameSource(X)
     return ArraySource(X)
 
 
+def on_cluster(X: Any) -> bool:
+    """Whether `X` holds rows that are on a cluster, and stay there."""
+    return isinstance(X, PartitionedSource) or _engine(X) in ("dask", "pyspark")
+
+
+def _engine(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]  # by name, as neither need be installed
+
+
 def _open_file(path: Path) -> Source:
+    if path.is_dir():
+        return ParquetFolder(path)
     name = path.name.lower()
     for ending, kind in _FILES.items():
         if name.endswith(ending):

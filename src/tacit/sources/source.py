@@ -3,7 +3,8 @@
 Invariants every source keeps
 -----------------------------
 - Rows are cut, in order, into blocks of exactly ``BLOCK_ROWS`` rows (the last one may be shorter). Where the cuts fall
-  depends on row positions only, never on values, so replacing one row changes one block.
+  depends on row positions only, never on values, so replacing one row changes one block. Sources that are not
+  ``by_position`` cut each partition so, which is less: their rows may change places.
 - ``blocks()`` may be called again and again and yields the same blocks each time.
 - ``sum`` adds integers, exactly. Integer addition has no order, so threads, processes and clusters all find the same
   answer, and no rounding error has to be added to anybody's sensitivity.
@@ -11,8 +12,8 @@ Invariants every source keeps
   stumbled on; they are replaced, and the replacement is raised outside the ``except`` clause, so that the original is
   not even chained to it.)
 
-An engine that spreads rows over machines needs to implement ``sum`` alone; everything a private algorithm learns from
-rows goes through it. (A ``part`` of rows is read in blocks unless the engine has a better way.)
+An engine that spreads rows over machines implements ``sum`` alone; everything a private algorithm learns from rows goes
+through it. (:mod:`tacit.sources.partitions` says what else such sources keep, and what they do not.)
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ from tacit.sources.summation import sum_over_blocks
 BLOCK_ROWS = 8192
 _FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
 _MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
+
+
+class UnreadableCells(ValueError):
+    """Cells that are not what a column should hold. The sentence names the column, and quotes no cell."""
 
 
 class Source(ABC):
@@ -53,6 +58,10 @@ class Source(ABC):
     #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
     types_are_guessed: bool = False
 
+    #: True where a row stays in its place when others are replaced, so that replacing one changes one block. Engines
+    #: that move rows about between machines cannot promise that.
+    by_position: bool = True
+
     #: True where the rows are in memory as it is, and not read anew for every pass.
     in_memory: bool = False
 
@@ -60,6 +69,11 @@ class Source(ABC):
     @abstractmethod
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns, or None if they have none (arrays)."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.columns) if self.columns is not None else int(next(self.blocks()).shape[1])
 
     @property
     @abstractmethod
@@ -158,6 +172,10 @@ class MappedSource(Source):
     def in_memory(self) -> bool:  # type: ignore[override]
         return self.parent.in_memory
 
+    @property
+    def by_position(self) -> bool:  # type: ignore[override]
+        return self.parent.by_position
+
     def held(self) -> Source:
         if not self.in_memory:
             return self
@@ -172,8 +190,10 @@ class MappedSource(Source):
         return HeldSource(held, self.names)
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
-        # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing.
-        return self.parent.sum(lambda block: function(self.function(block)), threads=threads)
+        # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing. What goes
+        # there is the function, not this source.
+        mapping = self.function
+        return self.parent.sum(lambda block: function(mapping(block)), threads=threads)
 
 
 @dataclass(frozen=True)

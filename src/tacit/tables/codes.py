@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.sources.numbers import MISSING_WORDS, is_text
+from tacit.sources.source import UnreadableCells
 
 Unknown = Literal["error", "missing"]
 
@@ -57,7 +58,7 @@ def codes(column: pa.ChunkedArray, name: str, code_of: Mapping[str, int], unknow
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)  # its dictionary may list values that do not occur
     if not _holds_categories(column.type):
-        raise ValueError(
+        raise UnreadableCells(
             f"Column {name!r} holds {column.type}, which cannot be matched to categories. Convert it to text, or give "
             "it the type 'ignored'."
         )
@@ -65,7 +66,7 @@ def codes(column: pa.ChunkedArray, name: str, code_of: Mapping[str, int], unknow
     values = encoded.dictionary.to_pylist()
     code_of_value = np.array([_code(value, code_of) for value in values] + [MISSING], dtype=np.int64)
     if unknown == "error" and (code_of_value == _UNKNOWN).any():
-        raise ValueError(
+        raise UnreadableCells(
             f"Column {name!r} holds values that are not among its categories in the schema. Add them there, correct "
             "the column, or have them treated as missing (unknown='missing')."
         )

@@ -268,3 +268,50 @@ def test_parts_are_dealt_out_by_position(source, rows):
             assert part.n_rows == len(found)
     doubled = numbers.part(1, 3).map(lambda block: 2 * block)
     assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == 2 * rows[1::3, 2].sum()
+
+
+# Folders of Parquet files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three files of several sizes in two hive partitions, and what engines leave beside them."""
+    for year, rows in ((2023, 9000), (2024, 3), (2024, 12_345)):
+        (tmp_path / f"year={year}").mkdir(exist_ok=True)
+        table = pa.table({"x": np.arange(rows) / 7.0, "y": np.arange(rows) % 3})
+        pq.write_table(table, tmp_path / f"year={year}" / f"{rows}.parquet", row_group_size=5000)
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "_temporary").mkdir()
+    (tmp_path / "_temporary" / "half.parquet").write_bytes(b"PAR1")
+    return tmp_path
+
+
+def test_a_folder_is_one_table(folder):
+    source = as_source(folder)
+    whole = pa.concat_tables(list(source.blocks()))
+    assert source.columns == ("x", "y", "year")
+    assert source.n_rows == whole.num_rows == 9000 + 3 + 12_345
+    assert [len(block) for block in source.blocks()] == [BLOCK_ROWS, BLOCK_ROWS, 21_348 - 2 * BLOCK_ROWS]
+    assert whole["year"].to_pylist()[8999:9001] == [2023, 2024]
+    assert whole["x"].to_pylist()[8999:9002] == [8999 / 7, 0.0, 1 / 7]  # 12345 comes before 3: by path
+    assert source.select(["y"]).types.names == ["y"]
+
+    def total(block):
+        return np.round(2**20 * block.sum(axis=0)).astype(np.int64)
+
+    rows = np.column_stack([whole["x"], whole["y"], whole["year"]])
+    assert (numeric(source).sum(total) == as_source(rows).sum(total)).all()
+
+
+def test_folders_that_are_no_tables(folder, tmp_path_factory):
+    with pytest.raises(IsADirectoryError, match=r"without \.parquet files"):
+        as_source(tmp_path_factory.mktemp("empty"))
+    (folder / "year=2025").mkdir()
+    (folder / "year=2025" / "broken.parquet").write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(ValueError, match="damaged"):
+        as_source(folder)
+    (folder / "year=2025" / "broken.parquet").unlink()
+    pq.write_table(pa.table({"x": ["secret"], "y": [1]}), folder / "year=2025" / "other.parquet")
+    with pytest.raises(ValueError, match="could not be read") as caught:
+        list(as_source(folder).blocks())
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,93 @@
+"""Rows in a Dask data frame or array, summed where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tacit.sources.arrays import ArraySource
+from tacit.sources.frames import FrameSource
+from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum
+
+_AT_ONCE = 8  # partial sums that one task adds up
+
+
+class DaskSource(PartitionedSource):
+    """Rows of a Dask data frame, or of a Dask array of numbers, on whichever client or scheduler is active.
+
+    Each release is one graph: a task for each partition, and a tree of tasks that add up what these return. A partition
+    is read or computed anew for each release; call ``persist()`` on the collection first if it fits in the workers'
+    memory.
+
+    Examples
+    --------
+    >>> import pytest; dataframe = pytest.importorskip("dask.dataframe")
+    >>> import pandas as pd
+    >>> from tacit.sources import as_source
+    >>> source = as_source(dataframe.from_pandas(pd.DataFrame({"age": [31, 45, 28]}), npartitions=2))
+    >>> source.columns, source.n_rows
+    (('age',), 3)
+    """
+
+    def __init__(self, collection: Any) -> None:
+        self._collection = collection
+        self._columns: tuple[str, ...] | None = None
+        if hasattr(collection, "columns"):
+            self._columns = check_names([str(name) for name in collection.columns], "the data frame")
+        elif collection.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {collection.ndim}D array instead: rows by columns.")
+        else:
+            self._collection = collection.rechunk({1: -1})  # whole rows
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self._columns
+
+    @property
+    def n_columns(self) -> int:
+        return int(self._collection.shape[1]) if self._columns is None else len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._collection)
+
+    @property
+    def types(self) -> pa.Schema:
+        if self._columns is None:
+            raise TypeError("Columns of an array have no names. Make it a data frame, and name them.")
+        return next(FrameSource(self._collection._meta_nonempty).blocks()).schema
+
+    def select(self, columns: Sequence[str]) -> DaskSource:
+        if self._columns is None:
+            raise TypeError("Columns of an array have no names to select by; select them with array[:, positions].")
+        positions = [self._columns.index(name) for name in check_selection(columns, self._columns)]
+        return DaskSource(self._collection[[self._collection.columns[position] for position in positions]])
+
+    def _sum(self, pickled: bytes) -> Partial:
+        import dask
+
+        shared = dask.delayed(pickled)  # sent once, not with each task
+        summed = dask.delayed(_partition_sum, pure=True)
+        level = [summed(part, shared) for part in np.ravel(self._collection.to_delayed())]
+        while len(level) > 1:
+            level = [dask.delayed(added)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)]
+        return dask.compute(level[0])[0]
+
+    def __repr__(self) -> str:
+        columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
+        return f"DaskSource({self._collection.npartitions} partitions, {columns})"
+
+
+def _partition_sum(partition: Any, pickled: bytes) -> Partial:
+    return partial_sum(partial(_blocks, partition), pickled)
+
+
+def _blocks(partition: Any) -> Iterator[pa.Table | NDArray[np.float64]]:
+    if len(partition):
+        yield from (FrameSource if hasattr(partition, "columns") else ArraySource)(partition).blocks()

@@ -1,0 +1,96 @@
+"""Rows spread over the workers of a cluster: what every engine does with one partition of them.
+
+A cluster's partitions are cut into blocks where they are, and only sums of integers leave a worker. Engines run a task
+again when a worker is lost or slow, and count the result of one run: what a partition adds up to depends on its rows
+alone, so it does not matter which.
+
+Where a row stands may depend on other rows: replacing one can move others from partition to partition, and from block
+to block. So these sources do not keep ``by_position``, and a curator adds to the sensitivity what floating point may do
+to all blocks, as it does where rows may come or go.
+"""
+
+from __future__ import annotations
+
+import pickle
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.sources.source import Source, UnreadableCells
+from tacit.sources.summation import sum_over_blocks
+
+_UNKNOWN = (
+    "A task failed on a worker, for a reason that is not told here because it could quote a row. Are tacit and numpy "
+    "installed on the workers, in the same versions as here?"
+)
+
+
+class Partial(NamedTuple):
+    """What one partition, or several, add up to: nothing if they have no rows; or why that could not be found out."""
+
+    total: NDArray[np.int64] | None = None
+    failure: str | None = None
+
+
+def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Partial:
+    """Add up a pickled function over the blocks of a partition, on a worker.
+
+    Nothing is raised: engines write what is raised to their logs, with the rows at hand. Only sentences that are known
+    to quote no cell are passed on.
+    """
+    try:
+        function = pickle.loads(pickled)
+        iterator = iter(blocks())
+        first = next(iterator, None)
+        if first is None:
+            return Partial()
+        return Partial(sum_over_blocks(_chain(first, iterator), function, threads=1))
+    except UnreadableCells as error:
+        return Partial(failure=str(error))
+    except Exception:
+        return Partial(failure=_UNKNOWN)
+
+
+def added(partials: Iterable[Partial]) -> Partial:
+    """Add up what partitions add up to."""
+    total: NDArray[np.int64] | None = None
+    for partial in partials:
+        if partial.failure is not None:
+            return partial
+        if partial.total is not None:
+            total = partial.total if total is None else total + partial.total
+    return Partial(total)
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+class PartitionedSource(Source):
+    """Rows on a cluster. Engines say how to sum over all partitions."""
+
+    by_position = False
+
+    @abstractmethod
+    def _sum(self, pickled: bytes) -> Partial:
+        """Return what all partitions add up to, by a pickled function of blocks."""
+
+    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+        import cloudpickle  # comes with the extras tacit[dask] and tacit[spark]
+
+        total, failure = self._sum(cloudpickle.dumps(function))
+        if failure is not None:
+            raise ValueError(failure)
+        if total is None:
+            raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
+        return total
+
+    def blocks(self) -> NoReturn:
+        raise TypeError(
+            "Rows on a cluster stay there: only sums over all of them can be had. To predict or score, pass the rows "
+            "of one partition at a time, in the function that you map over partitions."
+        )

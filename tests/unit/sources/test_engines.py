@@ -1,0 +1,259 @@
+"""Dask and Spark: the same sums as in memory, from rows that stay where they are; and tasks that fail or run twice."""
+
+import os
+import shutil
+import signal
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+
+import tacit
+from tacit.privacy import Budget, Gaussian, PlanError, SplitGaussian
+from tacit.release import Curator, planned
+from tacit.sources import BLOCK_ROWS, as_source, has_missing, numeric, on_cluster
+from tacit.statistics import ComponentMoments, Components
+from tacit.tables import Boolean, Categorical, Numeric, Schema
+
+dask = pytest.importorskip("dask")
+dask_array = pytest.importorskip("dask.array")
+dask_frame = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+SCHEMA = Schema({"x": Numeric(-10, 10), "y": Numeric(-10, 10), "plan": Categorical(["free", "paid"]), "new": Boolean()})
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    rows = 3 * BLOCK_ROWS + 1234
+    first = rng.random(rows) < 0.6
+    return pd.DataFrame(
+        {
+            "x": np.where(first, -3.0, 3.0) + rng.normal(size=rows),
+            "y": rng.normal(size=rows),
+            "plan": np.where(rng.random(rows) < np.where(first, 0.8, 0.3), "free", "paid"),
+            "new": rng.random(rows) < 0.5,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes."""
+    with (
+        dask.config.set({"distributed.worker.daemon": False, "distributed.admin.log-length": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, protocol="tcp://"
+        ) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def spark():
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later, and there is none.")
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = (
+        sql.SparkSession.builder.master("local[2, 3]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def on_dask(people, partitions=5):
+    return dask_frame.from_pandas(people, npartitions=partitions, sort=False)
+
+
+@pytest.fixture(scope="module")
+def folder(people, tmp_path_factory):
+    """The same rows in a few files."""
+    folder = tmp_path_factory.mktemp("people")
+    for part in range(5):
+        pq.write_table(pa.Table.from_pandas(people.iloc[part::5], preserve_index=False), folder / f"{part}.parquet")
+    return folder
+
+
+def moments():
+    means = np.array([[-3.0, 0.0], [3.0, 0.0]])
+    return ComponentMoments(Components(np.array([0.6, 0.4]), means, np.stack([np.eye(2)] * 2)), radius=3.0)
+
+
+def summed(source):
+    statistic = moments()
+
+    def quantised(block):
+        return np.round(statistic.block_sum(block) * 2**32).astype(np.int64)
+
+    return numeric(source.select(["x", "y"])).sum(quantised)
+
+
+def check_same_sums(source, people):
+    inside = as_source(people)
+    assert source.columns == inside.columns
+    assert source.n_rows == len(people)
+    assert source.n_columns == 4
+    assert summed(source) == pytest.approx(summed(inside), rel=1e-9)
+    assert not has_missing(numeric(source.select(["x", "y"])))
+
+
+def check_fits(frame, people):
+    """Noise is drawn here, once; there is a hair more of it on a cluster, so results are alike and not the same."""
+    one = tacit.GaussianMixture(1, epsilon=2.0, bounds=SCHEMA, random_state=0)
+    inside, there = (clone(one).fit(X) for X in (people, frame))
+    assert there.means_ == pytest.approx(inside.means_, abs=0.01)
+    assert there.level_probabilities_["plan"] == pytest.approx(inside.level_probabilities_["plan"], abs=0.01)
+    assert there.privacy_.plan == inside.privacy_.plan
+
+
+def check_clusters(numbers):
+    clusters = tacit.KMeans(2, epsilon=2.0, bounds=(-10, 10), random_state=0).fit(numbers)
+    assert np.sort(clusters.cluster_centers_[:, 0]) == pytest.approx([-3.0, 3.0], abs=0.1)
+    assert clusters.feature_names_in_.tolist() == ["x", "y"]
+
+
+# Dask
+
+
+def test_sums_of_a_dask_frame(people):
+    source = as_source(on_dask(people))
+    assert on_cluster(on_dask(people))
+    check_same_sums(source, people)
+    assert source.types.field("x").type == pa.float64()
+    assert repr(source) == "DaskSource(5 partitions, columns 'x', 'y', 'plan', 'new')"
+
+
+def test_sums_of_a_dask_array(people):
+    rows = people[["x", "y"]].to_numpy()
+    source = as_source(dask_array.from_array(rows, chunks=(5000, 1)))
+    assert source.columns is None
+    assert source.n_columns == 2
+
+    def total(block):
+        return np.round(2**32 * block.sum(axis=0)).astype(np.int64)
+
+    assert source.sum(total) == pytest.approx(as_source(rows).sum(total), rel=1e-9)
+
+
+def test_estimators_on_dask_workers(people, cluster):
+    frame = on_dask(people).persist()
+    check_same_sums(as_source(frame), people)
+    check_fits(frame, people)
+    check_clusters(frame[["x", "y"]])
+
+
+def test_regressions_on_dask(people):
+    model = tacit.MixtureOfRegressions(1, epsilon=5.0, bounds=(-10, 10), target_bounds=(-10, 10), random_state=0)
+    numbers = people[["x", "y"]]
+    inside, there = (clone(model).fit(X, "y") for X in (numbers, on_dask(numbers)))
+    assert there.coef_ == pytest.approx(inside.coef_, abs=0.05)
+    with pytest.raises(ValueError, match="on a cluster, y is the name"):
+        model.fit(on_dask(numbers), people["y"])
+
+
+def test_a_worker_that_is_killed_changes_nothing(folder, cluster, tmp_path):
+    """Half-way through a pass; what it had is computed again by the others, and counted once."""
+    source = as_source(dask_frame.read_parquet(folder))
+    before = summed(source)
+    statistic, victim = moments(), tmp_path / "victim"
+
+    def slow(block):
+        time.sleep(0.2)
+        try:
+            with victim.open("x") as file:  # the first to come here
+                file.write("gone")
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            pass
+        return np.round(statistic.block_sum(block) * 2**32).astype(np.int64)
+
+    assert (numeric(source.select(["x", "y"])).sum(slow) == before).all()
+    assert victim.exists()
+
+
+# Spark
+
+
+def test_spark(people, folder, spark):
+    frame = spark.read.parquet(str(folder)).cache()
+    source = as_source(frame)
+    check_same_sums(source, people)
+    assert source.types.field("plan").type == pa.string()
+    check_clusters(frame.select("x", "y"))
+
+
+def test_a_spark_task_that_fails_is_tried_again_and_counted_once(folder, spark, tmp_path):
+    source, statistic, victim = as_source(spark.read.parquet(str(folder))), moments(), tmp_path / "victim"
+
+    def once(block):
+        try:
+            with victim.open("x") as file:
+                file.write("gone")
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            pass
+        return np.round(statistic.block_sum(block) * 2**32).astype(np.int64)
+
+    assert numeric(source.select(["x", "y"])).sum(once) == pytest.approx(summed(source), rel=1e-9)
+    assert victim.exists()
+
+
+# What both keep
+
+
+@pytest.mark.parametrize("engine", ["dask", "spark"])
+def test_what_fails_on_a_worker_quotes_no_row(engine, people, folder, request):
+    frame = on_dask(people) if engine == "dask" else request.getfixturevalue("spark").read.parquet(str(folder))
+
+    def quoting(block):
+        return np.asarray([f"cell {block[0, 0]}"]).astype(np.float64)  # numpy's message has it
+
+    with pytest.raises(ValueError, match="not told here") as caught:
+        numeric(as_source(frame).select(["x", "y"])).sum(quoting)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    with pytest.raises(ValueError, match=r"Column 'plan'") as caught:
+        numeric(as_source(frame)).sum(lambda block: np.zeros(1, dtype=np.int64))
+    assert "free" not in str(caught.value)
+
+
+def test_rows_stay_where_they_are(people):
+    with pytest.raises(TypeError, match="stay there"):
+        next(as_source(on_dask(people)).blocks())
+
+
+def test_empty_partitions_add_nothing(people):
+    frame = on_dask(people)
+    assert summed(as_source(frame[frame.x > 2.5])) == pytest.approx(summed(as_source(people[people.x > 2.5])), abs=8)
+    with pytest.raises(ValueError, match="0 sample"):
+        summed(as_source(frame[frame.x > 1000]))
+
+
+def test_where_rows_move_about_all_blocks_may_round_differently(people):
+    """So there is a little more noise, as where rows may come or go."""
+    rows = people[["x", "y"]]
+    noise = []
+    for X in (rows, on_dask(rows)):
+        plan = planned([Gaussian("moments", 1.0, size=moments().size)], Budget(1.0, 1e-6))
+        noise.append(Curator(numeric(as_source(X)), plan).noise("moments", moments()))
+    assert noise[0] < noise[1] < 1.01 * noise[0]
+
+
+def test_rows_without_places_cannot_be_dealt_out(people):
+    plan = planned([SplitGaussian("moments", 1.0, size=moments().size, parts=3)], Budget(1.0, 1e-6))
+    with pytest.raises(PlanError, match="deals out rows"):
+        Curator(numeric(as_source(on_dask(people[["x", "y"]]))), plan)
