@@ -21,8 +21,8 @@ from tacit.cli.options import Delta, Epsilon, Force, Json, Neighbors, NeighborsO
 from tacit.cli.schema import read_schema
 from tacit.files import check_destination
 from tacit.fitting import PrivateEstimator
-from tacit.latent.model_file import save_model
 from tacit.privacy import Account, Ledger
+from tacit.storage import save_model
 from tacit.tables import Schema
 
 __all__ = ["Spending", "with_spending"]

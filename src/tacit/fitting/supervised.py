@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,7 @@ class SupervisedEstimator(PrivateEstimator):
             raise ValueError(f"The target must be a column of numbers, and the schema says {y!r} is not.")
         if self.target_bounds is not None:
             raise ValueError("target_bounds is for arrays; the schema has the target's bounds.")
-        others = {name: column for name, column in schema.columns.items() if name != y}
-        joint = Schema({**others, y: schema.columns[y]})
-        self._inputs = Schema({**others, y: Ignored()})  # rows to be predicted may have a target, or not
+        joint = _target_last(schema, y)
         domain = Domain.from_schema(joint)
         self.n_features_in_ = domain.columns - 1
         return domain, joint.encode_source(X)
@@ -94,12 +93,26 @@ class SupervisedEstimator(PrivateEstimator):
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         joint = super()._enter(curator, domain)
+        self._divide(joint)
+        return joint
+
+    def _restore_domain(self, domain: Domain) -> None:
+        if domain.schema is not None:
+            if domain.names is None or domain.names[-1] not in domain.schema.used:
+                raise ValueError("the last of the columns must be the target, as the schema calls it")
+            domain = replace(domain, schema=_target_last(domain.schema, domain.names[-1]))
+        self._divide(domain)
+        super()._restore_domain(self._domain)
+
+    def _divide(self, joint: Domain) -> None:
+        """Part the domain of inputs and target."""
         self._joint = joint
         self._target = float(joint.centre[-1]), float(joint.scale[-1])
         names = None if joint.names is None else joint.names[:-1]
-        schema = None if joint.schema is None else self._inputs
-        self._domain = Domain(joint.centre[:-1], joint.scale[:-1], joint.ball, schema, names)
-        return joint
+        schema = None
+        if joint.schema is not None:  # rows to be predicted may have a target, or not
+            schema = Schema({**joint.schema.columns, next(reversed(joint.schema.columns)): Ignored()})
+        self._domain = Domain(joint.centre[:-1], joint.scale[:-1], joint.ball, schema, names, joint.unbounded)
 
     def _stated_domain(self) -> Domain:
         return self._joint
@@ -114,6 +127,12 @@ class SupervisedEstimator(PrivateEstimator):
     def _standard_rows(self, X: Any) -> Array:
         blocks: Iterator[Array] = self._standard_blocks(X)
         return np.concatenate(list(blocks))
+
+
+def _target_last(schema: Schema, target: str) -> Schema:
+    """Return the same schema with the target behind all other columns."""
+    others = {name: column for name, column in schema.columns.items() if name != target}
+    return Schema({**others, target: schema.columns[target]})
 
 
 def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:

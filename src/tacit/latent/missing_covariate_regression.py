@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
@@ -214,3 +214,21 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         self.inputs_covariance_ = table.covariances[0, :-1, :-1] * np.outer(self._domain.scale, self._domain.scale)
         self.intercept_ = float(centre + scale * table.means[0, -1] - self.coef_ @ self.inputs_mean_)
         self.scale_ = float(scale * factor[-1, -1])
+
+    _about = (
+        "the last of its columns is the target. Inputs and target together are normal: gaussian has the mean and the "
+        "covariance of z, from which the regression on whatever inputs are there follows."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        table = self._table
+        return {"gaussian": {"mean": table.means[0].tolist(), "covariance": table.covariances[0].tolist()}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        mean, covariance = (np.array(values["gaussian"][name], float) for name in ("mean", "covariance"))
+        wide = 1 + self._domain.columns
+        check_shapes(mean=(mean, (wide,)), covariance=(covariance, (wide, wide)))
+        if not np.allclose(covariance, covariance.T, rtol=1e-9, atol=0.0):
+            raise ValueError("the covariance must be symmetric")
+        self._publish(Mixture(np.ones(1), mean[None], covariance[None]))

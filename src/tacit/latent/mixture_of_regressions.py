@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
@@ -265,9 +266,33 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     def _publish(self, regressions: Regressions) -> None:
         """Set the public attributes, in the units of inputs and target."""
         centre, scale = self._target
+        # Stored row by row, so that a model that comes back from a file computes the same, to the last digit.
+        regressions = replace(regressions, coefficients=np.ascontiguousarray(regressions.coefficients))
         slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
         self._regressions = regressions
         self.weights_ = regressions.weights
         self.coef_ = slopes
         self.intercept_ = centre + scale * regressions.coefficients[:, 0] - slopes @ self._domain.centre
         self.scales_ = scale * regressions.scales
+
+    _about = (
+        "the last of its columns is the target. In component k, which a share weights[k] of rows are of, the z of the "
+        "target is coefficients[k][0] plus the sum over inputs j of coefficients[k][1 + j] times the input's z, plus normal "
+        "noise of standard deviation scales[k]."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        return {"regressions": {name: values.tolist() for name, values in vars(self._regressions).items()}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        stored = values["regressions"]
+        found = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))
+        check_shapes(
+            weights=(found.weights, (self.n_components,)),
+            coefficients=(found.coefficients, (self.n_components, 1 + self._domain.columns)),
+            scales=(found.scales, (self.n_components,)),
+        )
+        if (found.weights < 0).any() or abs(found.weights.sum() - 1) > 1e-6 or (found.scales <= 0).any():
+            raise ValueError("weights must be shares of 1, and scales positive")
+        self._publish(found)

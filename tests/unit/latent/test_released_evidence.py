@@ -10,11 +10,11 @@ from scipy.special import logsumexp
 import tacit
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
-from tacit.latent.model_file import load_model, save_model
 from tacit.latent.released_evidence import _scores, moved, row_values
 from tacit.latent.scale_free import constrained
 from tacit.latent.uncertainty import _evidence, _Told
 from tacit.statistics import ComponentMoments, Components
+from tacit.storage import load_model, save_model
 
 KINDS = ("full", "tied", "diag", "spherical")
 CLOSE = np.array([[-1.5, 0.0], [1.5, 0.0]])
