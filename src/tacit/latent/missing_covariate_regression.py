@@ -14,7 +14,6 @@ from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.missing_moments import MissingMoments
 from tacit.latent.mixture import Mixture
-from tacit.latent.scale_free import Fit
 from tacit.privacy import Account, Budget
 from tacit.statistics import MissingCovariateGradient, TableComponents
 from tacit.statistics.components import Array
@@ -163,7 +162,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         with progress(self.verbose, "Fitting a regression") as watch:
             state = run(model, curator, watch)
         found = model.finish(state)
-        self._publish(found.mixture if isinstance(found, Fit) else self._white_table(found))
+        self._publish(found if isinstance(found, Mixture) else self._white_table(found))
         self.n_iter_ = len(model.rounds)
         notes = [f"Regression with missing covariates, method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
