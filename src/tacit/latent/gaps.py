@@ -69,7 +69,7 @@ def completed(shift: Array, covariance: Array, factor: Array, shares: Array) -> 
 
     >>> shift, covariance = completed(np.array([0.5]), np.array([[2.25]]), np.eye(1), np.array([0.5]))
     >>> shift.round(1), covariance.round(1)
-    (array([0.9]), array([[2.9]]))
+    (array([1.]), array([[3.]]))
     """
     identity = np.eye(len(shift))
     through = projections(factor, shares)

@@ -20,7 +20,6 @@ import numpy as np
 from tacit.latent.engine import Noise
 from tacit.latent.gaps import completed
 from tacit.latent.scale_free import Fit, ScaleFree
-from tacit.latent.mixture import Mixture
 from tacit.latent.score_moments import RADIUS
 from tacit.latent.shrinkage import shrunk
 from tacit.privacy import Gaussian, Relation, Step
@@ -42,6 +41,7 @@ class Stand:
 
     table: Fit
     observed: Array | None = None
+    errors: Array | None = None  # how coefficients of inputs err together, (d, d), in standard coordinates
 
 
 @dataclass
@@ -125,7 +125,7 @@ class MissingMoments:
         if self.rounds[index] == TABLE:
             moved = self._table().update(state.table, 0, statistic, released, noise)
             return replace(state, table=self._made_good(state, moved))
-        return replace(state, table=self._scored(state.table, statistic, released, noise))
+        return self._scored(state, statistic, released, noise)
 
     def _made_good(self, state: Stand, moved: Fit) -> Fit:
         """Return the table that EM is on its way to."""
@@ -144,7 +144,8 @@ class MissingMoments:
         )
         return replace(moved, mixture=mixture)
 
-    def _scored(self, state: Fit, statistic: ComponentMoments, released: Array, noise: float) -> Fit:
+    def _scored(self, state: Stand, statistic: ComponentMoments, released: Array, noise: float) -> Stand:
+        """Return the state with the regression moved by a step of Fisher scoring."""
         counts, sums, squares = statistic.parts(released)
         rows = float(self.rows or max(counts[0], noise / _COUNT, 1.0))
         kept, spread, bias, scatter = _clipping(self.columns, statistic.radius)
@@ -156,18 +157,22 @@ class MissingMoments:
         # The more is missing, the shorter are expected scores, and the less of them is clipped.
         scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
         step = inverse @ shrunk(scores / kept, unsure / kept, 1.0)[0]
-        mean = state.mixture.means[0].copy()
-        factor = np.linalg.cholesky(state.mixture.covariances[0])
+        old = state.table.mixture
+        mean = old.means[0].copy()
+        factor = np.linalg.cholesky(old.covariances[0])
         scale = factor[-1, -1]
         mean[-1] += scale * step[0]
         factor[-1, :-1] += scale * step[1:-1]
         factor[-1, -1] *= math.exp(np.clip(step[-1] / math.sqrt(2.0), -_MOST, _MOST))
-        mixture = replace(state.mixture, means=mean[None], covariances=(factor @ factor.T)[None])
-        return replace(state, mixture=mixture, rows=rows)
+        mixture = replace(old, means=mean[None], covariances=(factor @ factor.T)[None])
+        errors = (unsure / kept) ** 2 * inverse @ inverse + spread / kept**2 / rows * inverse  # of noise, and of chance
+        back = np.linalg.inv(factor[:-1, :-1])
+        errors = factor[-1, -1] ** 2 * back.T @ errors[1:-1, 1:-1] @ back
+        return replace(state, table=replace(state.table, mixture=mixture, rows=rows), errors=errors)
 
-    def finish(self, state: Stand) -> Mixture:
-        """Return the Gaussian of inputs and target."""
-        return state.table.mixture
+    def finish(self, state: Stand) -> Stand:
+        """Return the final state."""
+        return state
 
 
 @lru_cache(maxsize=16)

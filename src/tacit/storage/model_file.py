@@ -28,7 +28,8 @@ What the fit found is, for
 - TableModel: "table" (see :mod:`tacit.synthesis.stored_table`);
 - MixtureOfRegressions: "regressions": {"weights": [K], "coefficients": [K][1 + d], "scales": [K], "errors": [K] or
   null}, and "inputs": {"mean": [d], "covariance": [d][d]}, in coordinates of z, the last column of which is the target;
-- MissingCovariateRegression: "gaussian": {"mean": [d + 1], "covariance": [d + 1][d + 1]}, of z, the target last;
+- MissingCovariateRegression: "gaussian": {"mean": [d + 1], "covariance": [d + 1][d + 1], "errors": [d][d] or
+  null}, of z, the target last;
 - SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
 - RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
 

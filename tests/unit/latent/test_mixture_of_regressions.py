@@ -219,3 +219,26 @@ def test_targets_that_make_no_sense_are_refused_in_words(tmp_path):
         model.score(X, y[:50])
     with pytest.raises(ValueError, match="finite"):
         model.score(X, np.full(100, np.nan))
+
+
+@pytest.mark.parametrize("options", [{}, {"symmetric": True}])
+def test_standard_errors_are_about_as_large_as_errors(options):
+    off = []
+    for seed in range(6):
+        if options:
+            X, y, b = opposite(seed=seed, columns=4)
+            truth = np.stack([b, -b])
+        else:
+            X, y = groups(seed=seed)
+            truth = np.array([[2.0, 0.0], [-1.0, 0.5]])
+        model = fit(X, y, epsilon=0.5, random_state=seed, **options)
+        if model.coef_[0] @ truth[0] < 0:
+            truth = truth[::-1]
+        off.append((model.coef_ - truth) / model.coef_errors_)
+    assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.8
+
+
+def test_inputs_are_described_in_their_units():
+    model = fit(*groups())
+    assert model.inputs_mean_ == pytest.approx([1.0, 1.0], abs=0.1)
+    assert model.inputs_covariance_ == pytest.approx(np.array([[1.0, 0.6], [0.6, 1.0]]), abs=0.15)

@@ -47,7 +47,7 @@ def same(model, path, names, methods):
     return again
 
 
-REGRESSIONS = ("weights_", "coef_", "intercept_", "scales_")
+REGRESSIONS = ("weights_", "coef_", "intercept_", "scales_", "coef_errors_", "inputs_covariance_")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_file_of_regressions_says_what_the_model_is(path):
 )
 def test_regressions_on_inputs_with_gaps_come_back_exactly(path, options):
     model = tacit.MissingCovariateRegression(**KNOWN | options).fit(GAPS, Y)
-    names = ("coef_", "intercept_", "scale_", "inputs_mean_", "inputs_covariance_")
+    names = ("coef_", "intercept_", "scale_", "coef_errors_", "inputs_mean_", "inputs_covariance_")
     same(model, path, names, [lambda each: each.predict(GAPS)])
 
 
