@@ -45,4 +45,5 @@ class ObservedCells:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        return np.count_nonzero(~np.isnan(block), axis=0).astype(np.float64)
+        there: Array = (~np.isnan(block)).sum(axis=0).astype(np.float64)
+        return there
