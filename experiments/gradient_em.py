@@ -250,11 +250,11 @@ def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -
     for name in names:
         steps = [row[5:] for row in table if row[4] == name and Setting(*row[1:4]) == base]
         if len(steps) > 1:
-            panels[0].plot(*zip(*steps), label=name, **_style(name))
+            panels[0].plot(*zip(*steps), label=name, **style(name))
         else:
-            panels[0].axhline(steps[0][1], label=name, **_style(name) | {"marker": None})
+            panels[0].axhline(steps[0][1], label=name, **style(name) | {"marker": None})
         for axes, (what, sweep) in zip(panels[1:], sweeps.items()):
-            axes.plot([getattr(each, what) for each in sweep], [last[each, name] for each in sweep], **_style(name))
+            axes.plot([getattr(each, what) for each in sweep], [last[each, name] for each in sweep], **style(name))
     for axes, what in zip(panels, ("step", *sweeps)):
         axes.set(xlabel=what, ylabel="error of coefficients", yscale="log")
         axes.grid(alpha=0.3)
@@ -263,7 +263,8 @@ def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -
     return figure
 
 
-def _style(name: str) -> dict[str, Any]:
+def style(name: str) -> dict[str, Any]:
+    """Return how a method is drawn, in all pictures alike."""
     if name == PLAIN:
         return {"color": "black", "linestyle": ":"}
     marker = {"marker": "o", "markersize": 3}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.release import Curator
@@ -68,10 +68,12 @@ class SupervisedEstimator(PrivateEstimator):
             return numeric(source.select([*inputs, y])), (*inputs, y)
         if not (hasattr(X, "shape") or hasattr(X, "__array__") or isinstance(X, (list, tuple))):
             raise ValueError("Where X is a file or a source, y is the name of its column that is the target.")
-        finite = True if self.missing == "error" else "allow-nan"
-        X, y = validate_data(
-            self, X, y, reset=True, y_numeric=True, dtype=np.float64, ensure_all_finite=finite, multi_output=False
-        )
+        if self.missing == "error":
+            X, y = validate_data(self, X, y, reset=True, y_numeric=True, dtype=np.float64)
+        else:  # the target may be missing too
+            X = validate_data(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
+            y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+            y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         names = getattr(self, "feature_names_in_", None)
         return as_source(np.column_stack([X, y])), None if names is None else (*map(str, names), "target")

@@ -110,3 +110,16 @@ def test_standard_errors_hold_the_truth():
         off.append((model.coef_ - SLOPES) / model.coef_errors_)
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.8
     assert fit(holes, y, method="clipped", scale=0.4, n_iter=3).coef_errors_ is None
+
+
+def test_rows_whose_target_is_missing_tell_about_inputs():
+    holes, y, _ = table(6000)
+    y[3000:] = np.nan
+    both, half = fit(holes, y, epsilon=4.0), fit(holes[:3000], y[:3000], epsilon=4.0)
+    assert both.privacy_.rows == 6000
+    assert both.coef_ == pytest.approx(half.coef_, abs=0.15)
+    assert both.inputs_mean_ == pytest.approx([1.0, 0.0, -1.0], abs=0.15)
+    with pytest.raises(ValueError, match="infinity"):
+        fit(holes, np.where(np.isnan(y), np.inf, y))
+    kept = tacit.MixtureOfRegressions(1, missing="ignore", bounds=10, target_bounds=20, epsilon=4.0).fit(holes, y)
+    assert kept.coef_[0] == pytest.approx(SLOPES, abs=0.3)
