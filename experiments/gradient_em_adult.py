@@ -154,7 +154,7 @@ def draw(table: Sequence[Row], caption: str) -> Any:
             if name != PLAIN or what == "from_beta":
                 axes.plot(*zip(*points), label=name, **style(name))
         words = "from β" if what == "from_beta" else "from EM without privacy"
-        axes.set(xlabel="ε", ylabel=f"distance {words}", yscale="log", title=prepared)
+        axes.set(xlabel="ε", ylabel=f"distance {words}", ylim=(0, None), xticks=EPSILONS, title=prepared)
         axes.grid(alpha=0.3, color=GREY)
     figure.suptitle(caption, fontsize=10)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)

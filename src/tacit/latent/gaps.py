@@ -10,13 +10,16 @@ are not, the step is not quite the right one; but it still is zero only where EM
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tacit.statistics.components import Array
 
 _LEAST_SHARE = 0.02  # of cells that are there
 _CAUTION = 0.05  # added to the share of a step that cells let through, as the step has noise
-_FLOOR = 0.02  # of variances, in one step
+_WARY = 1.0  # and how much more for each unit of noise in a variance
+_LEAST, _MOST = 0.5, 2.0  # variances, in any direction, beside those that EM finds
 _NUMBERS = 2_000_000  # in all the projections that the mean is taken over
 _SOLVED, _MOST_ROUNDS = 1e-4, 60
 
@@ -45,7 +48,7 @@ def projections(factor: Array, shares: Array) -> Array:
     return basis @ basis.transpose(0, 2, 1)
 
 
-def completed(shift: Array, covariance: Array, factor: Array, shares: Array) -> tuple[Array, Array]:
+def completed(shift: Array, covariance: Array, factor: Array, shares: Array, noise: float = 0.0) -> tuple[Array, Array]:
     """Return the step that EM's is a part of.
 
     Parameters
@@ -57,6 +60,8 @@ def completed(shift: Array, covariance: Array, factor: Array, shares: Array) -> 
         Of the old covariance, in coordinates of columns.
     shares : (d,) array
         Of cells that are there, by column.
+    noise : float
+        In EM's covariance, as a standard deviation of its entries: the more of it there is, the more cautious the step.
 
     Returns
     -------
@@ -74,17 +79,22 @@ def completed(shift: Array, covariance: Array, factor: Array, shares: Array) -> 
     identity = np.eye(len(shift))
     through = projections(factor, shares)
     moment = covariance + np.outer(shift, shift) - identity
-    whole = np.linalg.solve((1 - _CAUTION) * through.mean(axis=0) + _CAUTION * identity, shift)
-    found = identity + _solved(through, moment) - np.outer(whole, whole)
-    variances, axes = np.linalg.eigh((found + found.T) / 2)
-    return whole, (axes * np.maximum(variances, _FLOOR)) @ axes.T
+    caution = min(1.0, _CAUTION + _WARY * noise * math.sqrt(len(shift)))
+    whole = np.linalg.solve((1 - caution) * through.mean(axis=0) + caution * identity, shift)
+    found = identity + _solved(through, moment, caution) - np.outer(whole, whole)
+    # Not too far from EM's own, in any direction.
+    unit = np.linalg.cholesky(covariance)
+    relative = np.linalg.solve(unit, np.linalg.solve(unit, (found + found.T) / 2).T)
+    variances, axes = np.linalg.eigh((relative + relative.T) / 2)
+    axes = unit @ axes
+    return whole, (axes * np.clip(variances, _LEAST, _MOST)) @ axes.T
 
 
-def _solved(through: Array, moment: Array) -> Array:
+def _solved(through: Array, moment: Array, caution: float) -> Array:
     """Solve E[PDP] = moment for D, by conjugate gradients."""
 
     def seen(change: Array) -> Array:
-        return (1 - _CAUTION) * np.mean(through @ change @ through, axis=0) + _CAUTION * change
+        return (1 - caution) * np.mean(through @ change @ through, axis=0) + caution * change
 
     found = moment.copy()
     left = moment - seen(found)

@@ -124,16 +124,20 @@ class MissingMoments:
             return replace(state, observed=released / rows)
         if self.rounds[index] == TABLE:
             moved = self._table().update(state.table, 0, statistic, released, noise)
-            return replace(state, table=self._made_good(state, moved))
+            return replace(state, table=self._made_good(state, moved, noise * statistic.radius**2))
         return self._scored(state, statistic, released, noise)
 
-    def _made_good(self, state: Stand, moved: Fit) -> Fit:
+    def _made_good(self, state: Stand, moved: Fit, noise: float) -> Fit:
         """Return the table that EM is on its way to."""
         old, new = state.table.mixture, moved.mixture
         factor = np.linalg.cholesky(old.covariances[0])
         inverse = np.linalg.inv(factor)
         shift, covariance = completed(
-            inverse @ (new.means[0] - old.means[0]), inverse @ new.covariances[0] @ inverse.T, factor, state.observed
+            inverse @ (new.means[0] - old.means[0]),
+            inverse @ new.covariances[0] @ inverse.T,
+            factor,
+            state.observed,
+            noise / (moved.rows or 1.0),
         )
         covariance = factor @ covariance @ factor.T
         least = np.maximum(0.0, self.least_variances - np.diag(covariance))

@@ -51,10 +51,22 @@ def test_where_em_stays_the_completed_step_stays():
 
 
 @pytest.mark.parametrize("shares", [np.zeros(3), np.array([-1.0, 2.0, 0.5]), np.ones(3)])
-def test_whatever_noise_makes_of_shares_the_covariance_is_positive(shares):
-    shift, covariance = completed(np.full(3, 5.0), 0.01 * np.eye(3), np.linalg.cholesky(TRUTH), shares)
+@pytest.mark.parametrize("noise", [0.0, 0.3, 1e9])
+def test_no_step_goes_far_from_ems_whatever_noise_makes_of_it(shares, noise):
+    em = np.diag([0.01, 1.0, 30.0])
+    shift, covariance = completed(np.full(3, 5.0), em, np.linalg.cholesky(TRUTH), shares, noise)
     assert np.isfinite(shift).all()
-    assert np.linalg.eigvalsh(covariance).min() > 0.019
+    root = np.sqrt(np.diag(em))
+    variances = np.linalg.eigvalsh(covariance / np.outer(root, root))
+    assert variances.min() > 0.499
+    assert variances.max() < 2.001
+
+
+def test_much_noise_leaves_ems_step_as_it_is():
+    shift, covariance = np.array([0.1, 0.0, -0.2]), np.diag([0.8, 1.1, 1.3])
+    found = completed(shift, covariance, np.linalg.cholesky(TRUTH), np.full(3, 0.5), noise=10.0)
+    np.testing.assert_allclose(found[0], shift)
+    np.testing.assert_allclose(found[1], covariance, atol=1e-9)
 
 
 def test_projections_are_projections_on_the_columns_that_are_there():
