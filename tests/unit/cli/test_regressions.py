@@ -127,3 +127,16 @@ def test_a_target_must_be_named_and_there(run, kind):
 def test_regressions_are_not_sampled(run):
     run("fit", "regressions", "people.csv", *PUBLIC, "-o", "m.tacit")
     assert "has no density to draw rows from" in run("sample", "m.tacit", "-o", "s.csv", code=1).stderr
+
+
+def test_plans_need_a_target_where_there_is_a_schema(run, run_json):
+    plan = ("plan", "--model", "regressions", "--rows", 2000, "-k", 1, "--tables", 1, "--epsilon", 1)
+    values = run_json(*plan, "--schema", "schema.toml", "--target", "income")
+    assert values["components"] == 1
+    assert values["expected"][0]["prediction_error"] < 1
+    assert "predictions off by" in run(*plan, "--columns", 3).stdout
+    for arguments in ((), ("--target", "region")):
+        refused = run(*plan, "--schema", "schema.toml", *arguments, code=2).stderr
+        assert "a column of numbers: age, income" in " ".join(refused.replace("│", " ").split())
+    refused = run("plan", "--columns", 3, "--rows", 2000, "-k", 1, "--target", "income", code=2).stderr
+    assert "--target is for regressions" in " ".join(refused.replace("│", " ").split())
