@@ -76,7 +76,7 @@ def test_predictions_with_and_without_the_target(run, folder):
     np.testing.assert_allclose(written["prediction"], model.predict(people), rtol=1e-12)
     np.testing.assert_allclose(written["probability_1"], model.predict_proba(people, incomes)[:, 0], rtol=1e-9)
     np.testing.assert_allclose(written["log_density"], model.log_density(people, incomes), rtol=1e-12)
-    assert set(written["component"].to_pylist()) == {1, 2}
+    assert set(written["component"].to_pylist()) <= {1, 2}
     pa.csv.write_csv(people.drop_columns(["income"]), folder / "new.csv")
     run("predict", "m.tacit", "new.csv", "-o", "n.csv")
     without = pa.csv.read_csv("n.csv")

@@ -242,3 +242,12 @@ def test_inputs_are_described_in_their_units():
     model = fit(*groups())
     assert model.inputs_mean_ == pytest.approx([1.0, 1.0], abs=0.1)
     assert model.inputs_covariance_ == pytest.approx(np.array([[1.0, 0.6], [0.6, 1.0]]), abs=0.15)
+
+
+def test_rare_levels_are_predicted_as_well_as_common_ones():
+    """Their rows are far out in white coordinates; shortened before they are predicted, they would mislead."""
+    rng = np.random.default_rng(0)
+    rare, x = rng.random(8000) < 0.05, rng.normal(size=8000)
+    y = x + 5.0 * rare + rng.normal(0.0, 0.3, 8000)
+    model = fit(np.column_stack([x, rare]), y, n_components=1, bounds=6, target_bounds=12, epsilon=2.0)
+    assert model.coef_ == pytest.approx(np.array([[1.0, 5.0]]), abs=0.2)
