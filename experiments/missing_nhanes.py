@@ -209,7 +209,9 @@ def draw(table: Sequence[Row], caption: str) -> Any:
         axes.minorticks_off()
         axes.grid(alpha=0.3)
     figure.suptitle(caption, fontsize=10)
-    figure.legend(*panels[1].get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)
+    figure.legend(
+        *panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8, frameon=False
+    )
     return figure
 
 
