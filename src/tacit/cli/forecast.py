@@ -74,7 +74,7 @@ def forecast(
 
     Parameters
     ----------
-    kind : {"mixture", "kmeans", "factors", "moments"}
+    kind : {"mixture", "kmeans", "factors", "moments", "regressions"}
     setting : Setting
         What is publicly known about columns.
     rows : int
@@ -114,7 +114,7 @@ def forecast(
                     bounds=setting.bounds,
                     random_state=table,
                     **options,
-                ).fit(trial.rows)
+                ).fit(trial.rows, *trial.target)
             plans.append(private.privacy_.plan)
             judged[index].append(trial.judge(private))
             advance(1)

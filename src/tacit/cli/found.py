@@ -10,8 +10,16 @@ import numpy as np
 
 from tacit.cli import components, screen
 from tacit.fitting import PrivateEstimator
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MissingCovariateRegression,
+    MixtureOfRegressions,
+    Moments,
+)
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
+from tacit.report.regression_view import RegressionView
 from tacit.synthesis import TableModel
 from tacit.tables.features import Feature
 
@@ -78,6 +86,47 @@ def _show_factors(model: FactorAnalysis) -> None:
     )
 
 
+def _show_regressions(model: MixtureOfRegressions | MissingCovariateRegression) -> None:
+    view = RegressionView.of(model)
+    cells = {each.label: _coefficients(view, j) for j, each in enumerate(view.features)}
+    rows = {"weight": [f"{weight:.1%}" for weight in view.weights]} if view.count > 1 else {}
+    rows |= cells | {
+        "(intercept)": [f"{value:.4g}" for value in view.intercepts],
+        "(residuals)": [f"± {value:.3g}" for value in view.scales],
+    }
+    if view.count > 1:
+        screen.numbered_table("component", rows, "of less weight")
+    else:
+        lines = [(name, each[0]) for name, each in rows.items()]
+        screen.table(("input", f"adds to {view.target}"), lines[: screen.MOST_LINES])
+        screen.not_shown(len(lines))
+    words = "in the units of both, ± one standard error" if view.errors is not None else "in the units of both"
+    screen.say(f"\nWhat one more of an input adds to {view.target}, {words}; levels count from their average.")
+
+
+def _coefficients(view: RegressionView, place: int) -> list[str]:
+    slopes = view.slopes[:, place]
+    if view.errors is None:
+        return [f"{slope:.3g}" for slope in slopes]
+    return [_spread(*each) for each in zip(slopes, np.maximum(view.errors[:, place], 1e-300))]
+
+
+def _regressions_summary(model: MixtureOfRegressions | MissingCovariateRegression) -> dict[str, Any]:
+    one = isinstance(model, MissingCovariateRegression)
+    names = model._joint.names
+    found = {"coefficients": model.coef_, "errors": model.coef_errors_, "intercepts": model.intercept_}
+    found |= {"scales": model.scale_ if one else model.scales_, "weights": 1.0 if one else model.weights_}
+    arrays = {
+        name: None
+        if values is None
+        else np.atleast_2d(values).tolist()
+        if name in ("coefficients", "errors")
+        else np.atleast_1d(values).tolist()
+        for name, values in found.items()
+    }
+    return {**_columns(model), "target": None if names is None else names[-1], **arrays}
+
+
 def _spread(mean: float, deviation: float) -> str:
     return components.spreads(np.array([mean]), np.array([deviation]))[0]
 
@@ -126,6 +175,12 @@ _KINDS: dict[type, _Kind] = {
         lambda model: {**_columns(model), "centres": model.cluster_centers_.tolist()},
     ),
     Moments: _Kind(lambda model: "Measured mean and covariance of", _show_moments, _moments_summary),
+    MixtureOfRegressions: _Kind(
+        lambda model: f"Fitted {model.n_components} regression(s) to", _show_regressions, _regressions_summary
+    ),
+    MissingCovariateRegression: _Kind(
+        lambda model: "Fitted a regression on inputs with gaps to", _show_regressions, _regressions_summary
+    ),
     TableModel: _Kind(
         lambda model: f"Fitted {len(model.probabilities_)} column(s) of",
         _show_table,

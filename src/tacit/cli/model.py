@@ -17,7 +17,7 @@ from tacit.cli import screen
 from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
 from tacit.latent import FactorAnalysis, GaussianMixture
-from tacit.latent.model_file import load_model
+from tacit.storage import load_model
 from tacit.synthesis import TableModel
 
 __all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]

@@ -32,6 +32,9 @@ __all__ = [
     "MomentsMethod",
     "Neighbors",
     "NeighborsOption",
+    "Regressions",
+    "TargetBounds",
+    "TargetName",
     "examples",
 ]
 
@@ -125,6 +128,12 @@ ComponentsOrAuto = Annotated[
 ]
 Clusters = Annotated[int, typer.Option("--clusters", "-k", help="How many clusters to find.")]
 Factors = Annotated[int, typer.Option("--factors", "-k", help="How many factors there are.")]
+Regressions = Annotated[int, typer.Option("--components", "-k", help="How many groups respond differently.")]
+TargetName = Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column that the others explain.")]
+TargetBounds = Annotated[
+    tuple[float, float] | None,
+    typer.Option(metavar="LOW HIGH", help="The target's own bounds, if it has others than all columns."),
+]
 MissingOption = Annotated[
     Missing, typer.Option("--missing", help="Refuse a table with missing cells, or leave such rows out.")
 ]

@@ -15,6 +15,7 @@ from tacit.cli.schema import read_schema
 from tacit.cli.simulation import Setting
 from tacit.cli.trials import FIGURES, TRIALS
 from tacit.privacy import Budget
+from tacit.tables import Numeric, Schema
 
 __all__ = ["EXAMPLES", "plan"]
 
@@ -23,6 +24,7 @@ EXAMPLES = examples(
     "tacit plan --columns 10 --rows 5000 --components 5 --epsilon 0.5 --epsilon 2",
     "tacit plan --model kmeans --schema schema.toml --rows 20000 --clusters 5",
     "tacit plan --model moments --columns 50 --rows 20000",
+    "tacit plan --model regressions --schema schema.toml --target cost --rows 20000 --components 2",
 )
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0)
@@ -35,13 +37,14 @@ class Model(StrEnum):
     kmeans = "kmeans"
     factors = "factors"
     moments = "moments"
+    regressions = "regressions"
 
 
 def plan(
     rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows the table has, roughly if that is secret.")],
     model: Annotated[
         Model,
-        typer.Option("--model", metavar="NAME", help="What to fit: mixture, kmeans, factors or moments."),
+        typer.Option("--model", metavar="NAME", help="What to fit: mixture, kmeans, factors, moments or regressions."),
     ] = Model.mixture,
     size: Annotated[
         int | None,
@@ -55,6 +58,9 @@ def plan(
     ] = None,
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
     columns: Annotated[int | None, typer.Option("--columns", "-d", help="Or only how many columns there are.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of the schema, for regressions: the column to explain.")
+    ] = None,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="A budget to consider; repeatable. By default 0.1, 0.5, 1 and 2.")
     ] = None,
@@ -85,12 +91,13 @@ def plan(
     if covariance is not None and model is not Model.mixture:
         raise typer.BadParameter("--covariance is for mixtures; leave it out.")
     known = None if schema is None else read_schema(schema)
+    _check_target(model, known, target)
     wide = len(known.used) if known is not None else columns or 0
     epsilons = sorted(set(epsilon or _EPSILONS))
     _check(rows, wide, size, tables, parts or "")
     for each in epsilons:
         Budget(each, delta)
-    setting = Setting.of(known, wide)
+    setting = Setting.of(known, wide, target)
     simulated = simulated_rows(rows, setting.domain.columns)
     options: dict[str, Any] = {"neighbors": neighbors.value}
     if covariance is not None:
@@ -123,6 +130,15 @@ def plan(
     _print_noise(expected)
     if simulated < rows:
         screen.note(f"Simulated with {simulated:,} rows, to save time; with {rows:,} the errors are smaller.")
+
+
+def _check_target(model: Model, schema: Schema | None, target: str | None) -> None:
+    if target is not None and (model is not Model.regressions or schema is None):
+        raise typer.BadParameter("--target is for regressions with a --schema; leave it out.")
+    if model is Model.regressions and schema is not None:
+        numbers = [name for name in schema.used if isinstance(schema.columns[name], Numeric)]
+        if target not in numbers:
+            raise typer.BadParameter(f"Pass --target COLUMN, a column of numbers: {', '.join(numbers) or 'none'}.")
 
 
 def _check(rows: int, columns: int, size: int | None, tables: int, parts: str) -> None:

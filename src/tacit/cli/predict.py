@@ -15,8 +15,8 @@ from tacit.cli import screen
 from tacit.cli.model import load_kind, write_parts
 from tacit.cli.options import Force, Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans
-from tacit.sources import Source, as_source
+from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MissingCovariateRegression, MixtureOfRegressions
+from tacit.sources import Source, as_source, numeric
 
 __all__ = ["EXAMPLES", "predict"]
 
@@ -38,19 +38,23 @@ def predict(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Say about each row of a table, in order, which component or cluster it is of, or what its factors are.
+    """Say about each row of a table, in order, what it is of: a component, a cluster, factors, or a target to expect.
 
     Of a mixture: component, the probability of each, and the log density.
 
     Of clusters: cluster, and the distance from each centre. Of factors: each factor, and the log density.
+
+    Of regressions: the prediction, and that of each component; if the target is in the table, also the component, the
+    probability of each, and the target's log density.
 
     Components and clusters count from 1, as in reports.
 
     NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
     """
     check_destination(output, endings=(".csv", ".parquet"), replace=force)
-    kinds = (GaussianMixture, KMeans, FactorAnalysis)
-    fitted = load_kind(model, kinds, "says nothing about single rows", "of a mixture, of clusters or of factors")
+    kinds = (GaussianMixture, KMeans, FactorAnalysis, MixtureOfRegressions, MissingCovariateRegression)
+    wanted = "of a mixture, of clusters, of factors or of a regression"
+    fitted = load_kind(model, kinds, "says nothing about single rows", wanted)
     source = as_source(data)
     screen.note(_NOT_PRIVATE)
     with written_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
@@ -71,11 +75,29 @@ def _columns(model: Any, block: Source) -> dict[str, Array]:
     if isinstance(model, KMeans):
         distances = model.transform(block)
         return {"cluster": distances.argmin(axis=1) + 1} | _numbered("distance", distances)
+    if isinstance(model, MissingCovariateRegression):
+        return {"prediction": model.predict(block)}
+    if isinstance(model, MixtureOfRegressions):
+        return _regressed(model, block)
     density = {"log_density": model.score_samples(block)}
     if isinstance(model, FactorAnalysis):
         return _numbered("factor", model.transform(block)) | density
     probabilities = model.predict_proba(block)
     return {"component": probabilities.argmax(axis=1) + 1} | _numbered("probability", probabilities) | density
+
+
+def _regressed(model: MixtureOfRegressions, block: Source) -> dict[str, Array]:
+    each = model.predict_components(block)
+    found = {"prediction": each @ model.weights_} | _numbered("prediction", each)
+    target = None if model._joint.names is None else model._joint.names[-1]
+    if block.columns is None or target not in block.columns:
+        return found
+    values = np.concatenate(list(numeric(block.select([target])).blocks()))[:, 0]
+    if not np.isfinite(values).all():
+        raise ValueError(f"The target {target!r} has missing cells; fill them in, or leave the column out.")
+    probabilities = model.predict_proba(block, values)
+    found |= {"component": probabilities.argmax(axis=1) + 1} | _numbered("probability", probabilities)
+    return found | {"log_density": model.log_density(block, values)}
 
 
 def _numbered(name: str, values: Array) -> dict[str, Array]:

@@ -36,13 +36,25 @@ class Setting:
     """What is publicly known: where rows lie, and what a table of them looks like."""
 
     domain: Domain
+    target: str | None = None
 
     @classmethod
-    def of(cls, schema: Schema | None, columns: int) -> Setting:
-        """Return the setting of a schema, or of so many columns of numbers between -1 and 1."""
+    def of(cls, schema: Schema | None, columns: int, target: str | None = None) -> Setting:
+        """Return the setting of a schema, or of so many columns of numbers between -1 and 1.
+
+        The target is the column of the schema that others are to explain, if there is one; else it is the last.
+        """
         if schema is not None:
-            return cls(Domain.from_schema(schema))
+            return cls(Domain.from_schema(schema), target)
         return cls(Domain.from_bounds((-1.0, 1.0), columns))
+
+    @property
+    def target_place(self) -> int:
+        """Where in encoded rows the target is."""
+        schema = self.domain.schema
+        if schema is None or self.target is None:
+            return self.domain.columns - 1
+        return schema.slices[self.target].start
 
     @property
     def bounds(self) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -21,17 +21,24 @@ from tacit.cli.options import Delta, Epsilon, Force, Json, Neighbors, NeighborsO
 from tacit.cli.schema import read_schema
 from tacit.files import check_destination
 from tacit.fitting import PrivateEstimator
-from tacit.latent.model_file import save_model
 from tacit.privacy import Account, Ledger
+from tacit.storage import save_model
 from tacit.tables import Schema
 
-__all__ = ["Spending", "with_spending"]
+__all__ = ["Spending", "Target", "with_spending"]
 
 _NO_BOUNDS = (
     "Say what is publicly known about the columns: --schema FILE (tacit schema init makes one); or, for a table of "
     "numbers, --bounds LOW HIGH, --radius R, or --bounds private to spend part of the budget on finding a range. "
     "Bounds are never read from the data, because that would reveal rows."
 )
+
+
+class Target(NamedTuple):
+    """The column that others are to explain; its bounds are theirs, unless it has its own."""
+
+    name: str
+    bounds: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,9 @@ class Spending:
     force: Force = False
     json: Json = False
 
-    def fit(self, kind: Callable[..., Any], data: Path, *size: Any, **options: Any) -> None:
+    def fit(
+        self, kind: Callable[..., Any], data: Path, *size: Any, target: Target | None = None, **options: Any
+    ) -> None:
         """Fit a model to a file; check before anything is charged, save it, and say what was found."""
         if (self.ledger is None) != (self.dataset is None):
             raise typer.BadParameter(
@@ -70,6 +79,8 @@ class Spending:
         account = None
         if self.ledger is not None and self.dataset is not None:
             account = Ledger(self.ledger).account(self.dataset)
+        if target is not None:
+            options["target_bounds"] = target.bounds if target.bounds or isinstance(public, Schema | str) else public
         model = kind(
             *size,
             epsilon=self.epsilon,
@@ -80,7 +91,7 @@ class Spending:
             random_state=self.seed,
             verbose=sys.stderr.isatty(),
             **options,
-        ).fit(str(data))
+        ).fit(str(data), *([] if target is None else [target.name]))
         said = f"{found(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)
 

@@ -11,6 +11,7 @@ from scipy.linalg import subspace_angles
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans as OrdinaryKMeans
 
+from tacit.cli import regression_trial
 from tacit.cli.simulation import (
     Setting,
     drawn_factors,
@@ -45,16 +46,18 @@ FIGURES = {
     "centre_error": ("centres off by", "{:.3f}"),
     "deviation_error": ("deviations off by", "{:.1%}"),
     "correlation_error": ("correlations off by", "{:.3f}"),
+    "prediction_error": ("predictions off by", "{:.3f}"),
     "factors_kept": ("factors kept", "{:.0%}"),
     "found": ("found", "{:.1f}"),
 }
 
 
 class Trial(NamedTuple):
-    """Rows to fit, and what a fit to them is worth: figures by name."""
+    """Rows to fit, what a fit to them is worth: figures by name; and the target, where there is one."""
 
     rows: Any
     judge: Judge
+    target: tuple[Any, ...] = ()
 
 
 class TrialKind(NamedTuple):
@@ -159,6 +162,25 @@ def _moments(setting: Setting, rows: int, size: int, options: dict[str, Any], rn
     return Trial(train, judge)
 
 
+def _regressions(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> Trial:
+    train, (test, inputs), ordinary, best = regression_trial.drawn(setting, rows, size, TEST_ROWS, rng)
+    units = np.log(setting.domain.scale[setting.target_place])
+
+    def parted(table: Any) -> tuple[Any, Any]:
+        if setting.target is not None:
+            return table, table[setting.target].to_numpy()
+        return table[:, :-1], table[:, -1]
+
+    def judge(private: Any) -> dict[str, float]:
+        gap = float(best.mean() - units - private.log_density(*parted(test)).mean())
+        return {"gap": gap} | regression_trial.judge(private, ordinary, inputs)
+
+    if setting.target is not None:
+        return Trial(train, judge, (setting.target,))
+    X, y = parted(train)
+    return Trial(X, judge, (y,))
+
+
 def _moments_of(encoded: Array, setting: Setting) -> tuple[Array, Array]:
     """Return mean and covariance of rows, with variances no smaller than a private fit finds."""
     covariance = np.atleast_2d(np.cov(encoded.T, bias=True))
@@ -200,6 +222,13 @@ TRIALS = {
         _factors,
         "factors",
         f"{_RELATED} {_LOST} Factors kept: how much of what they span is found again.",
+    ),
+    "regressions": TrialKind(
+        regression_trial.estimator,
+        _regressions,
+        "components",
+        f"on simulated tables of groups that respond differently. {_LOST} Predictions: standard deviations of "
+        "residuals. Weights: shares of rows. Found: groups whose predictions are within one standard deviation.",
     ),
     "moments": TrialKind(
         Moments,

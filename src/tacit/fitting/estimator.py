@@ -103,6 +103,13 @@ class PrivateEstimator(BaseEstimator):
         self._domain = domain
         return domain
 
+    def _restore_domain(self, domain: Domain) -> None:
+        """Take back, from a file, the domain that the certificate states."""
+        self._domain = domain
+        self.n_features_in_ = domain.columns
+        if domain.names is not None and domain.schema is None:
+            self.feature_names_in_ = np.array(domain.names, dtype=object)
+
     def _shaped(self, domain: Domain) -> Domain:
         """Return the domain in the form that the model wants; it must hold the one that is known."""
         return domain

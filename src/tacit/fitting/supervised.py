@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.release import Curator
@@ -51,9 +52,7 @@ class SupervisedEstimator(PrivateEstimator):
             raise ValueError(f"The target must be a column of numbers, and the schema says {y!r} is not.")
         if self.target_bounds is not None:
             raise ValueError("target_bounds is for arrays; the schema has the target's bounds.")
-        others = {name: column for name, column in schema.columns.items() if name != y}
-        joint = Schema({**others, y: schema.columns[y]})
-        self._inputs = Schema({**others, y: Ignored()})  # rows to be predicted may have a target, or not
+        joint = _target_last(schema, y)
         domain = Domain.from_schema(joint)
         self.n_features_in_ = domain.columns - 1
         return domain, joint.encode_source(X)
@@ -72,10 +71,12 @@ class SupervisedEstimator(PrivateEstimator):
             raise ValueError(
                 "Where X is a file, a source or on a cluster, y is the name of its column that is the target."
             )
-        finite = True if self.missing == "error" else "allow-nan"
-        X, y = validate_data(
-            self, X, y, reset=True, y_numeric=True, dtype=np.float64, ensure_all_finite=finite, multi_output=False
-        )
+        if self.missing == "error":
+            X, y = validate_data(self, X, y, reset=True, y_numeric=True, dtype=np.float64)
+        else:  # the target may be missing too
+            X = validate_data(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
+            y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+            y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         names = getattr(self, "feature_names_in_", None)
         return as_source(np.column_stack([X, y])), None if names is None else (*map(str, names), "target")
@@ -97,12 +98,26 @@ class SupervisedEstimator(PrivateEstimator):
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         joint = super()._enter(curator, domain)
+        self._divide(joint)
+        return joint
+
+    def _restore_domain(self, domain: Domain) -> None:
+        if domain.schema is not None:
+            if domain.names is None or domain.names[-1] not in domain.schema.used:
+                raise ValueError("the last of the columns must be the target, as the schema calls it")
+            domain = replace(domain, schema=_target_last(domain.schema, domain.names[-1]))
+        self._divide(domain)
+        super()._restore_domain(self._domain)
+
+    def _divide(self, joint: Domain) -> None:
+        """Part the domain of inputs and target."""
         self._joint = joint
         self._target = float(joint.centre[-1]), float(joint.scale[-1])
         names = None if joint.names is None else joint.names[:-1]
-        schema = None if joint.schema is None else self._inputs
-        self._domain = Domain(joint.centre[:-1], joint.scale[:-1], joint.ball, schema, names)
-        return joint
+        schema = None
+        if joint.schema is not None:  # rows to be predicted may have a target, or not
+            schema = Schema({**joint.schema.columns, next(reversed(joint.schema.columns)): Ignored()})
+        self._domain = Domain(joint.centre[:-1], joint.scale[:-1], joint.ball, schema, names, joint.unbounded)
 
     def _stated_domain(self) -> Domain:
         return self._joint
@@ -117,6 +132,12 @@ class SupervisedEstimator(PrivateEstimator):
     def _standard_rows(self, X: Any) -> Array:
         blocks: Iterator[Array] = self._standard_blocks(X)
         return np.concatenate(list(blocks))
+
+
+def _target_last(schema: Schema, target: str) -> Schema:
+    """Return the same schema with the target behind all other columns."""
+    others = {name: column for name, column in schema.columns.items() if name != target}
+    return Schema({**others, target: schema.columns[target]})
 
 
 def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:

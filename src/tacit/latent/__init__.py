@@ -5,7 +5,6 @@ from tacit.latent.gaussian_mixture import GaussianMixture
 from tacit.latent.k_means import KMeans
 from tacit.latent.missing_covariate_regression import MissingCovariateRegression
 from tacit.latent.mixture_of_regressions import MixtureOfRegressions
-from tacit.latent.model_file import load_model, save_model
 from tacit.latent.moments import Moments
 from tacit.latent.prior import MixturePrior
 from tacit.latent.symmetric_mixture import SymmetricMixture
@@ -21,6 +20,4 @@ __all__ = [
     "MixturePrior",
     "Moments",
     "SymmetricMixture",
-    "load_model",
-    "save_model",
 ]

@@ -11,10 +11,9 @@ import pyarrow as pa
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.latent.factors import Factors, likeliest_factors
 from tacit.latent.moments import Moments
-from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
 from tacit.latent.adaptive_clusters import AdaptiveClusters
 from tacit.latent.engine import run
 from tacit.latent.extent import Extent
 from tacit.latent.private_lloyd import PrivateLloyd
-from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics import Centres

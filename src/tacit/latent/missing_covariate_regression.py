@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
-from tacit.latent.missing_moments import MissingMoments
+from tacit.latent.missing_moments import MissingMoments, Stand
 from tacit.latent.mixture import Mixture
-from tacit.latent.scale_free import Fit
 from tacit.privacy import Account, Budget
 from tacit.statistics import MissingCovariateGradient, TableComponents
 from tacit.statistics.components import Array
@@ -77,6 +76,9 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
     coef_ : (n_features,) array
     intercept_, scale_ : float
         The scale is the standard deviation of residuals.
+    coef_errors_ : (n_features,) array or None
+        Standard errors of ``coef_``, with the noise, as if the covariance of inputs were known: more where many cells
+        are missing. None for the papers' methods.
     inputs_mean_ : (n_features,) array
     inputs_covariance_ : (n_features, n_features) array
     n_iter_ : int
@@ -163,7 +165,10 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         with progress(self.verbose, "Fitting a regression") as watch:
             state = run(model, curator, watch)
         found = model.finish(state)
-        self._publish(found.mixture if isinstance(found, Fit) else self._white_table(found))
+        if isinstance(found, Stand):
+            self._publish(found.table.mixture, found.errors)
+        else:
+            self._publish(self._white_table(found), None)
         self.n_iter_ = len(model.rounds)
         notes = [f"Regression with missing covariates, method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
@@ -203,14 +208,46 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         factor /= units[:, None]
         return Mixture(np.ones(1), (-self._joint.centre / units)[None], (factor @ factor.T)[None])
 
-    def _publish(self, table: Mixture) -> None:
+    def _publish(self, table: Mixture, errors: Array | None) -> None:
         """Set the public attributes, in the units of inputs and target."""
         centre, scale = self._target
         factor = np.linalg.cholesky(table.covariances[0])
         slopes = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
-        self._table = table
+        self._table, self._errors = table, None if errors is None else np.ascontiguousarray(errors)
+        variances = self._coefficient_covariances()
+        self.coef_errors_ = None if variances is None else np.sqrt(np.einsum("kii->ki", variances))[0]
         self.coef_ = scale * slopes / self._domain.scale
         self.inputs_mean_ = self._domain.centre + self._domain.scale * table.means[0, :-1]
         self.inputs_covariance_ = table.covariances[0, :-1, :-1] * np.outer(self._domain.scale, self._domain.scale)
         self.intercept_ = float(centre + scale * table.means[0, -1] - self.coef_ @ self.inputs_mean_)
         self.scale_ = float(scale * factor[-1, -1])
+
+    def _coefficient_covariances(self) -> Array | None:
+        """Return how coefficients err together, (1, d, d), in the units of inputs and target."""
+        units = self._domain.scale
+        return None if self._errors is None else self._target[1] ** 2 * self._errors[None] / np.outer(units, units)
+
+    _about = (
+        "the last of its columns is the target. Inputs and target together are normal: gaussian has the mean and the "
+        "covariance of z, from which the regression on whatever inputs are there follows, and how its coefficients err "
+        "together."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        table = self._table
+        errors = None if self._errors is None else self._errors.tolist()
+        gaussian = {"mean": table.means[0].tolist(), "covariance": table.covariances[0].tolist()}
+        return {"gaussian": gaussian | {"errors": errors}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        mean, covariance = (np.array(values["gaussian"][name], float) for name in ("mean", "covariance"))
+        wide = 1 + self._domain.columns
+        check_shapes(mean=(mean, (wide,)), covariance=(covariance, (wide, wide)))
+        if not np.allclose(covariance, covariance.T, rtol=1e-9, atol=0.0):
+            raise ValueError("the covariance must be symmetric")
+        errors = None
+        if self.method == "moments":
+            errors = np.array(values["gaussian"]["errors"], float)
+            check_shapes(errors=(errors, (wide - 1, wide - 1)))
+        self._publish(Mixture(np.ones(1), mean[None], covariance[None]), errors)

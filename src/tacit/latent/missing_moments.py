@@ -1,11 +1,12 @@
 """Regression with missing inputs by moments of expected scores: the default method.
 
-Inputs and target together are taken to be Gaussian. A few releases find that Gaussian from the cells that are there, as
-``missing="model"`` does for mixtures. Its regression is right already, but noisy: noise was shared out among all
-covariances of inputs, which regression hardly needs. So the rest of the budget goes to the scores of the regression
-alone (:class:`tacit.statistics.MissingScores`), in coordinates where inputs are white. EM would go by their mean, and
-slowly, as what is missing is taken to be as before. Their second moment is the information in what is observed, and
-comes with no more noise: so the steps are those of Fisher scoring, the mean divided by it.
+Inputs and target together are taken to be Gaussian. A first release, of how many cells each column has, tells by how
+much the steps of EM fall short of what they seek, which is then made good (:mod:`tacit.latent.gaps`). A few releases
+find that Gaussian from the cells that are there, as ``missing="model"`` does for mixtures. Its regression is right
+already, but noisy: noise was shared out among all covariances of inputs, which regression hardly needs. So the rest of
+the budget goes to the scores of the regression alone (:class:`tacit.statistics.MissingScores`), in coordinates where
+inputs are white. Here too EM would go by their mean, and slowly. Their second moment is the information in what is
+observed, and comes with no more noise: so the steps are those of Fisher scoring, the mean divided by it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,30 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.latent.engine import Noise
+from tacit.latent.gaps import completed
 from tacit.latent.scale_free import Fit, ScaleFree
 from tacit.latent.score_moments import RADIUS
 from tacit.latent.shrinkage import shrunk
 from tacit.privacy import Gaussian, Relation, Step
-from tacit.statistics import ComponentMoments, MissingScores, TableMoments, numbers_in_second_moment
+from tacit.statistics import ComponentMoments, MissingScores, ObservedCells, TableMoments, numbers_in_second_moment
 from tacit.statistics.components import Array
 
-TABLE, SCORES, FINAL = "moments of the table", "expected scores", "final scores"
-_SHARES = {TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}  # of the budget, in squared signal-to-noise
+CELLS, TABLE, SCORES, FINAL = "observed cells", "moments of the table", "expected scores", "final scores"
+_SHARES = {CELLS: 0.1, TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}  # of the budget, in squared signal-to-noise
 _TABLE_ROUNDS, _SCORE_ROUNDS = 6, 3
 _COUNT = 0.5  # weight of the number of rows beside the scores, where it is secret
 _SECOND = 0.7  # of second moments: up to sqrt(1 / 2) they add nothing to what a replaced row can do
 _LEAST_INFORMATION = 0.1  # in any direction, relative to that in complete rows
 _MOST = 1.0  # how far a step may go in the logarithm of the scale
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """Where a fit stands: the table as a Gaussian, and what share of the cells of each column is there."""
+
+    table: Fit
+    observed: Array | None = None
+    errors: Array | None = None  # how coefficients of inputs err together, (d, d), in standard coordinates
 
 
 @dataclass
@@ -58,19 +69,19 @@ class MissingMoments:
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        scores = _SCORE_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - _TABLE_ROUNDS - 1
+        scores = _SCORE_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - _TABLE_ROUNDS - 2
         if scores < 0:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and it takes {_TABLE_ROUNDS} releases to find the table's moments and one "
-                f'more; pass n_iter={_TABLE_ROUNDS + 1} or more, or "auto".'
+                f"n_iter is {self.n_iter}, and it takes {_TABLE_ROUNDS + 1} releases to find the table's moments "
+                f'and one more; pass n_iter={_TABLE_ROUNDS + 2} or more, or "auto".'
             )
-        self.rounds = [TABLE] * _TABLE_ROUNDS + [SCORES] * scores + [FINAL]
+        self.rounds = [CELLS] + [TABLE] * _TABLE_ROUNDS + [SCORES] * scores + [FINAL]
 
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
         wide = 2 + self.columns
         size = wide + numbers_in_second_moment("full", wide) + (self.rows is None)
-        sizes = {TABLE: self._table().steps()[0].size, SCORES: size, FINAL: size}
+        sizes = {CELLS: 1 + self.columns, TABLE: self._table().steps()[0].size, SCORES: size, FINAL: size}
         return [
             Gaussian(name, 1.0 / math.sqrt(share), count, sizes[name])
             for name, share in _SHARES.items()
@@ -81,24 +92,64 @@ class MissingMoments:
         options = {"least_variances": self.least_variances, "missing": True}
         return ScaleFree(1, self.columns + 1, "full", self.neighbors, self.rows, **options)
 
-    def start(self) -> Fit:
+    def start(self) -> Stand:
         """Return a table as large as the bounds."""
-        return self._table().start()
+        return Stand(self._table().start())
 
-    def statistic(self, state: Fit, index: int, noise: Noise) -> tuple[Fit, ComponentMoments | TableMoments]:
-        """Return what the next round releases: moments of rows first, then of scores."""
+    def statistic(
+        self, state: Stand, index: int, noise: Noise
+    ) -> tuple[Stand, ComponentMoments | TableMoments | ObservedCells]:
+        """Return what the next round releases: cells that are there, then moments of rows, then of scores."""
+        if self.rounds[index] == CELLS:
+            return state, ObservedCells(1 + self.columns)
         if self.rounds[index] == TABLE:
-            return self._table().statistic(state, min(index, 1), noise)
-        scores = MissingScores(state.mixture.means[0], np.linalg.cholesky(state.mixture.covariances[0]))
+            table, statistic = self._table().statistic(state.table, min(index - 1, 1), noise)
+            return replace(state, table=table), statistic
+        mixture = state.table.mixture
+        scores = MissingScores(mixture.means[0], np.linalg.cholesky(mixture.covariances[0]))
         count = _COUNT if self.rows is None else 0.0
         return state, ComponentMoments(scores, RADIUS * math.sqrt(2 + self.columns), count, 1.0, _SECOND, "full")
 
     def update(
-        self, state: Fit, index: int, statistic: ComponentMoments | TableMoments, released: Array, noise: float
-    ) -> Fit:
+        self,
+        state: Stand,
+        index: int,
+        statistic: ComponentMoments | TableMoments | ObservedCells,
+        released: Array,
+        noise: float,
+    ) -> Stand:
         """Move the table, or the regression alone, by what was released, less what is noise."""
+        if isinstance(statistic, ObservedCells):
+            rows = float(self.rows or max(released.max(), noise, 1.0))
+            return replace(state, observed=released / rows)
         if self.rounds[index] == TABLE:
-            return self._table().update(state, 0, statistic, released, noise)
+            moved = self._table().update(state.table, 0, statistic, released, noise)
+            return replace(state, table=self._made_good(state, moved, noise * statistic.radius**2))
+        return self._scored(state, statistic, released, noise)
+
+    def _made_good(self, state: Stand, moved: Fit, noise: float) -> Fit:
+        """Return the table that EM is on its way to."""
+        old, new = state.table.mixture, moved.mixture
+        factor = np.linalg.cholesky(old.covariances[0])
+        inverse = np.linalg.inv(factor)
+        shift, covariance = completed(
+            inverse @ (new.means[0] - old.means[0]),
+            inverse @ new.covariances[0] @ inverse.T,
+            factor,
+            state.observed,
+            noise / (moved.rows or 1.0),
+        )
+        covariance = factor @ covariance @ factor.T
+        least = np.maximum(0.0, self.least_variances - np.diag(covariance))
+        mixture = replace(
+            new,
+            means=np.clip(old.means + factor @ shift, -1.0, 1.0),
+            covariances=(covariance + np.diag(least + 1e-9))[None],
+        )
+        return replace(moved, mixture=mixture)
+
+    def _scored(self, state: Stand, statistic: ComponentMoments, released: Array, noise: float) -> Stand:
+        """Return the state with the regression moved by a step of Fisher scoring."""
         counts, sums, squares = statistic.parts(released)
         rows = float(self.rows or max(counts[0], noise / _COUNT, 1.0))
         kept, spread, bias, scatter = _clipping(self.columns, statistic.radius)
@@ -110,16 +161,20 @@ class MissingMoments:
         # The more is missing, the shorter are expected scores, and the less of them is clipped.
         scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
         step = inverse @ shrunk(scores / kept, unsure / kept, 1.0)[0]
-        mean = state.mixture.means[0].copy()
-        factor = np.linalg.cholesky(state.mixture.covariances[0])
+        old = state.table.mixture
+        mean = old.means[0].copy()
+        factor = np.linalg.cholesky(old.covariances[0])
         scale = factor[-1, -1]
         mean[-1] += scale * step[0]
         factor[-1, :-1] += scale * step[1:-1]
         factor[-1, -1] *= math.exp(np.clip(step[-1] / math.sqrt(2.0), -_MOST, _MOST))
-        mixture = replace(state.mixture, means=mean[None], covariances=(factor @ factor.T)[None])
-        return replace(state, mixture=mixture, rows=rows)
+        mixture = replace(old, means=mean[None], covariances=(factor @ factor.T)[None])
+        errors = (unsure / kept) ** 2 * inverse @ inverse + spread / kept**2 / rows * inverse  # of noise, and of chance
+        back = np.linalg.inv(factor[:-1, :-1])
+        errors = factor[-1, -1] ** 2 * back.T @ errors[1:-1, 1:-1] @ back
+        return replace(state, table=replace(state.table, mixture=mixture, rows=rows), errors=errors)
 
-    def finish(self, state: Fit) -> Fit:
+    def finish(self, state: Stand) -> Stand:
         """Return the final state."""
         return state
 

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.regressions import Regressions
-from tacit.latent.score_moments import ScoreMoments
+from tacit.latent.score_moments import Found, ScoreMoments
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricRegressionGradient
 from tacit.statistics.components import Array
@@ -85,6 +85,12 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         Heaviest first.
     coef_ : (n_components, n_features) array
     intercept_, scales_ : (n_components,) arrays
+    coef_errors_ : (n_components, n_features) array or None
+        Standard errors of ``coef_``, with the noise, as if it were known which component each row is of: more where
+        components overlap. None for the papers' methods.
+    inputs_mean_ : (n_features,) array
+    inputs_covariance_ : (n_features, n_features) array
+        Found on the way; the papers' methods take inputs to be standard normal.
     n_iter_ : int
         How many releases were made.
     n_features_in_, feature_names_in_
@@ -173,7 +179,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
             state = run(model, curator, watch)
         found = model.finish(state)
-        self._publish(found if isinstance(found, Regressions) else self._opposite(found))
+        self._publish(found if isinstance(found, Found) else self._opposite(found))
         self.n_iter_ = len(model.rounds)
         notes = [f"Mixture of {self.n_components} regression(s), method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
@@ -254,20 +260,80 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
             domain.least_variances,
         )
 
-    def _opposite(self, beta: Array) -> Regressions:
+    def _opposite(self, beta: Array) -> Found:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
         centre, scale = self._target
         both = np.stack([beta, -beta])
         intercepts = (both @ self._domain.centre - centre) / scale
         coefficients = np.column_stack([intercepts, both * self._domain.scale / scale])
-        return Regressions(np.full(2, 0.5), coefficients, np.full(2, float(self.scale) / scale))
+        found = Regressions(np.full(2, 0.5), coefficients, np.full(2, float(self.scale) / scale))
+        units = self._domain.scale
+        return Found(found, None, -self._domain.centre / units, np.diag(units**-2.0))
 
-    def _publish(self, regressions: Regressions) -> None:
+    def _publish(self, found: Found) -> None:
         """Set the public attributes, in the units of inputs and target."""
         centre, scale = self._target
+        # Stored row by row, so that a model that comes back from a file computes the same, to the last digit.
+        found = Found(*(None if each is None else _by_rows(each) for each in vars(found).values()))
+        regressions, units = found.regressions, self._domain.scale
         slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
-        self._regressions = regressions
+        self._found, self._regressions = found, regressions
         self.weights_ = regressions.weights
         self.coef_ = slopes
         self.intercept_ = centre + scale * regressions.coefficients[:, 0] - slopes @ self._domain.centre
         self.scales_ = scale * regressions.scales
+        self.inputs_mean_ = self._domain.restore(found.mean)
+        self.inputs_covariance_ = found.covariance * np.outer(units, units)
+        variances = self._coefficient_covariances()
+        self.coef_errors_ = None if variances is None else np.sqrt(np.einsum("kii->ki", variances))
+
+    def _coefficient_covariances(self) -> Array | None:
+        """Return how coefficients of each component err together, (K, d, d), in the units of inputs and target."""
+        found, units = self._found, self._domain.scale
+        if found.errors is None:
+            return None
+        second = found.covariance
+        if not self.fit_intercept or self.symmetric:  # measured from where all inputs are 0
+            apart = found.mean + self._domain.centre / units
+            second = second + np.outer(apart, apart)
+        inverse = np.linalg.inv(second) / np.outer(units, units)
+        return (self._target[1] * found.errors[:, None, None]) ** 2 * inverse
+
+    _about = (
+        "the last of its columns is the target. In component k, which a share weights[k] of rows are of, the z of the "
+        "target is coefficients[k][0] plus the sum over inputs j of coefficients[k][1 + j] times the input's z, plus "
+        "normal noise of standard deviation scales[k]. inputs has the mean and the covariance of their z."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        errors = None if self._found.errors is None else self._found.errors.tolist()
+        return {
+            "regressions": {name: values.tolist() for name, values in vars(self._regressions).items()}
+            | {"errors": errors},
+            "inputs": {"mean": self._found.mean.tolist(), "covariance": self._found.covariance.tolist()},
+        }
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        stored, wide = values["regressions"], self._domain.columns
+        errors = None if self.method != "moments" else np.array(stored["errors"], float)
+        mean, covariance = (np.array(values["inputs"][name], float) for name in ("mean", "covariance"))
+        found = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))
+        check_shapes(
+            weights=(found.weights, (self.n_components,)),
+            coefficients=(found.coefficients, (self.n_components, 1 + wide)),
+            scales=(found.scales, (self.n_components,)),
+            errors=(found.scales if errors is None else errors, (self.n_components,)),
+            mean=(mean, (wide,)),
+            covariance=(covariance, (wide, wide)),
+        )
+        np.linalg.cholesky(covariance)
+        if (found.weights < 0).any() or abs(found.weights.sum() - 1) > 1e-6 or (found.scales <= 0).any():
+            raise ValueError("weights must be shares of 1, and scales positive")
+        self._publish(Found(found, errors, mean, covariance))
+
+
+def _by_rows(values: Any) -> Any:
+    if isinstance(values, Regressions):
+        return Regressions(*map(_by_rows, vars(values).values()))
+    return np.ascontiguousarray(values)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.published_moments import PublishedMoments, published_multiplier
 from tacit.latent.scale_free import ScaleFree
 from tacit.latent.staged_moments import StagedMoments
-from tacit.latent.stored_mixture import check_shapes
 from tacit.privacy import Account, Budget, Gaussian, Plan, Relation, Step
 from tacit.release import planned, uncalibrated
 from tacit.statistics.components import Array

@@ -54,11 +54,33 @@ class Stand:
     regressions: Regressions | None = None
     directions: Array | None = None  # in which components are to be split, (K, 1 + d)
     doubts: Array | None = None  # how far off coefficients may be, as variances in units of the scales, (K,)
+    noise: float = 0.0  # on the step of a component that has all rows, in units of its scale, at the last release
 
     @property
     def rows(self) -> float | None:
         """How many rows there are, as far as is known."""
         return self.inputs.rows
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a fit comes to, in standard coordinates.
+
+    Parameters
+    ----------
+    regressions : Regressions
+        On inputs that need not be white.
+    errors : (K,) array or None
+        How far off coefficients are, in any direction in which inputs are of length 1, as standard deviations: noise
+        and chance, as if it were known which component each row is of. None where it is not known.
+    mean, covariance : (d,) and (d, d) arrays
+        Of the inputs.
+    """
+
+    regressions: Regressions
+    errors: Array | None
+    mean: Array
+    covariance: Array
 
 
 @dataclass
@@ -152,9 +174,18 @@ class ScoreMoments:
         parts = state.regressions
         centre, factor = self._white(state)
         centre, factor = centre[:-1], factor[:-1, :-1]
-        reach = math.sqrt(self.columns) + _BEYOND
-        scores = RegressionScores(parts.weights, parts.coefficients, parts.scales, centre, factor, reach)
-        return ComponentMoments(scores, RADIUS * math.sqrt(1 + self.columns), *_WEIGHTS[kind], kind)
+        scores = RegressionScores(parts.weights, parts.coefficients, parts.scales, centre, factor, self._reach)
+        return ComponentMoments(scores, self._radius, *_WEIGHTS[kind], kind)
+
+    @property
+    def _reach(self) -> float:
+        """How long white inputs may be."""
+        return math.sqrt(self.columns) + _BEYOND
+
+    @property
+    def _radius(self) -> float:
+        """How long scores may be."""
+        return RADIUS * math.sqrt(1 + self.columns)
 
     def _sized(self, state: Stand, index: int, noise: Noise) -> Stand:
         """Return the state with this round's number of components, as far as the noise allows."""
@@ -220,7 +251,8 @@ class ScoreMoments:
         doubts = state.doubts * step_noise**2 / (state.doubts + step_noise**2) * (parts.scales / scales) ** 2
         directions = self._longest(squares) if squares.ndim == 3 else None
         inputs = replace(state.inputs, rows=rows)
-        return Stand(inputs, moved, directions, np.clip(doubts + _LEAST_DOUBT, 0.0, 1.0))
+        unit = noise * radius / statistic.mean / rows / kept
+        return Stand(inputs, moved, directions, np.clip(doubts + _LEAST_DOUBT, 0.0, 1.0), unit)
 
     def _longest(self, squares: Array) -> Array:
         """Return the directions (K, 1 + d) in which scores are longest."""
@@ -230,14 +262,22 @@ class ScoreMoments:
         axes = np.linalg.eigh(squares)[1][:, :, -1]
         return axes * np.sign(axes[np.arange(len(axes)), np.argmax(np.abs(axes), axis=1)])[:, None]
 
-    def finish(self, state: Stand) -> Regressions:
+    def finish(self, state: Stand) -> Found:
         """Return the regressions on inputs in standard coordinates, as many as asked for, heaviest first."""
         centre, factor = self._white(state)
         centre, factor = centre[:-1], factor[:-1, :-1]
         parts = state.regressions.repeated(self.n_components).by_weight()
         slopes = np.linalg.solve(factor.T, parts.coefficients[:, 1:].T).T
         intercepts = parts.coefficients[:, 0] - slopes @ centre
-        return replace(parts, coefficients=np.column_stack([intercepts, slopes]))
+        kept, spread = kept_by_clipping(self.columns, self._reach, self._radius)
+        chance = spread / kept**2 / max(state.rows or 1.0, 1.0)  # what is clipped says less
+        variances = (state.noise / parts.weights) ** 2 + chance / parts.weights
+        if self.symmetric:  # the mean of two, one of them turned round
+            variances = variances / 2
+        inputs = state.inputs.mixture
+        found = replace(parts, coefficients=np.column_stack([intercepts, slopes]))
+        errors = parts.scales * np.sqrt(variances)
+        return Found(found, errors, inputs.means[0, :-1], inputs.covariances[0, :-1, :-1])
 
 
 def _kind(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.fitting import check_shapes
 from tacit.latent.mixture import Mixture
 from tacit.latent.table_mixture import TableMixture, columns_with_levels, table_layout
 from tacit.tables import Domain
@@ -54,10 +55,3 @@ def restored(values: dict[str, Any], domain: Domain, components: int | None) -> 
         if not ((share > 0).all() and np.allclose(share.sum(axis=1), 1.0, atol=1e-6)):
             raise ValueError("probabilities of levels must be positive, and add up to 1 in each column")
     return TableMixture(mixture.weights, mixture.means, mixture.covariances, layout, np.hstack(shares))
-
-
-def check_shapes(**wanted: tuple[np.ndarray, tuple[int, ...]]) -> None:
-    """Refuse arrays that are not of the shapes beside them, or not finite."""
-    for name, (array, shape) in wanted.items():
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite numbers of shape {shape}")

@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import checked_budget, progress
+from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.folded_moments import Folded, FoldedMoments
 from tacit.latent.gradient_em import METHODS, GradientEM
@@ -219,3 +219,19 @@ class SymmetricMixture(DensityMixin, GradientMethods):
             self.half_, self.scale_ = unit * found.half, unit * found.scale
         else:
             self.half_, self.scale_ = found, float(self.scale)
+
+    _about = (
+        "symmetric has half and scale, in the units of rows: a row is half or minus half, equally likely, plus normal "
+        "noise of standard deviation scale in each column."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        return {"symmetric": {"half": self.half_.tolist(), "scale": self.scale_}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        half, scale = np.array(values["symmetric"]["half"], float), np.array(values["symmetric"]["scale"], float)
+        check_shapes(half=(half, (self._domain.columns,)), scale=(scale, ()))
+        if scale <= 0:
+            raise ValueError("the scale must be positive")
+        self.half_, self.scale_ = half, float(scale)

@@ -72,7 +72,7 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
 
 
 def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_label: str) -> Html:
-    """Return grid lines, tick labels and axis labels around a plot."""
+    """Return grid lines, tick labels and axis labels around a plot; without a label there is no vertical axis."""
     bottom, left, middle = y.start, x.start, (y.start + y.end) / 2
     grid = [element("line", x1=x(v), x2=x(v), y1=y.start, y2=y.end, class_="grid") for v in x_ticks.values]
     grid += [element("line", x1=x.start, x2=x.end, y1=y(v), y2=y(v), class_="grid") for v in y_ticks.values]
@@ -84,12 +84,13 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
         element("text", label, x=left - 7, y=y(v) + 4, text_anchor="end", class_="tick")
         for v, label in zip(y_ticks.values, y_ticks.labels)
     ]
+    upright = f"translate(14 {middle:.1f}) rotate(-90)"
     return together(
         *grid,
-        element("path", d=f"M{left:.1f} {y.end:.1f}V{bottom:.1f}H{x.end:.1f}", class_="axis"),
+        element("path", d=f"M{left:.1f} {y.end if y_label else bottom:.1f}V{bottom:.1f}H{x.end:.1f}", class_="axis"),
         *marks,
         _label(x_label, x_ticks, x=(x.start + x.end) / 2, y=bottom + 38),
-        _label(y_label, y_ticks, x=0.0, y=0.0, transform=f"translate(14 {middle:.1f}) rotate(-90)"),
+        *([_label(y_label, y_ticks, x=0.0, y=0.0, transform=upright)] if y_label else []),
     )
 
 

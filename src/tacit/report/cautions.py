@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from tacit.privacy import Certificate
 from tacit.report.feature_views import ClusterView, FactorView, FeatureView, MomentsView
 from tacit.report.numerals import listed, percent, plural, rounded, scientific
+from tacit.report.regression_view import RegressionView
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.report.words import WEAK_EPSILON
 
@@ -104,6 +105,27 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
             "That much did not stand out of the noise; fewer factors say as much."
         )
         found.append(Caution("note", "Some factors explain next to nothing", text))
+    return _by_gravity(found)
+
+
+def regression_cautions(view: RegressionView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about regressions, the gravest first."""
+    found = _budget(certificate)
+    repeated = [group for group in view.copies() if len(group) > 1]
+    if repeated:
+        named = "; ".join(_numbers(group) for group in repeated)
+        text = (
+            f"Components {named} are the same: the noise was too large to tell so many apart. Fewer components say as "
+            "much."
+        )
+        found.append(Caution("warning", "Some components are copies", text))
+    needed = _rows_needed(certificate, len(view.features) + 1)
+    if certificate.rows and certificate.rows * view.weights.min() < needed:
+        text = (
+            f"So much noise and so many inputs want some {needed:,.0f} rows for each regression, and one rests on "
+            f"{certificate.rows * view.weights.min():,.0f}. Take coefficients as rough."
+        )
+        found.append(Caution("warning", "Coefficients rest on few rows beside the noise", text))
     return _by_gravity(found)
 
 

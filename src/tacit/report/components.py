@@ -7,7 +7,7 @@ from tacit.report.markup import Html, element, together
 from tacit.report.numerals import percent, rounded, spread
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
 from tacit.report.tables import region
-from tacit.report.view import LevelColumn, MixtureView, Pair
+from tacit.report.view import Array, LevelColumn, MixtureView, Pair
 
 _INTRODUCTION = (
     "A component is a group of rows that are alike; they are numbered from the heaviest. All numbers are estimates "
@@ -20,7 +20,7 @@ def found(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Htm
     return together(
         element("p", _INTRODUCTION),
         element("h3", "How many rows belong to each"),
-        _weights(view, certificate.rows),
+        weight_bars(view.weights, certificate.rows),
         *_outliers(view, certificate.rows),
         *_pictures(view, pairs),
         *([element("h3", "Columns of numbers"), _numbers_table(view)] if view.numbers else []),
@@ -28,12 +28,13 @@ def found(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Htm
     )
 
 
-def _weights(view: MixtureView, rows: int | None) -> Html:
+def weight_bars(weights: Array, rows: int | None) -> Html:
+    """Return bars as long as components are heavy."""
     items = (
         element(
             "li",
             element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            element("span", class_=f"bar {colour(k)}", style=f"--share:{100 * weight / view.weights.max():.1f}%"),
+            element("span", class_=f"bar {colour(k)}", style=f"--share:{100 * weight / weights.max():.1f}%"),
             element(
                 "span",
                 f"{weight:.1%}",
@@ -41,7 +42,7 @@ def _weights(view: MixtureView, rows: int | None) -> Html:
                 class_="amount",
             ),
         )
-        for k, weight in enumerate(view.weights.tolist())
+        for k, weight in enumerate(weights.tolist())
     )
     return element("ol", *items, class_="card weights")
 

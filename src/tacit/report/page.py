@@ -30,7 +30,7 @@ def write_report(
 
     Parameters
     ----------
-    model : GaussianMixture, KMeans, Moments or FactorAnalysis
+    model : GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel or one of the regressions
         Fitted.
     path : str or Path
         Of the file, which is replaced if there is one.

@@ -60,7 +60,7 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
         f"{rounded(view.means[group[0], second.place])}"
         for group in groups
     )
-    return _picture(
+    return picture(
         key,
         (360, 304),
         f"{second.name} against {first.name}",
@@ -69,7 +69,7 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
         _outside(x, y, first, second),
         frame(x, y, ticks(x.low, x.high), ticks(y.low, y.high), first.name, second.name),
         element("g", *ellipses, clip_path=f"url(#{key}-plot)"),
-        _labels(centres, groups, x, y),
+        badges(centres, groups, x, y),
     )
 
 
@@ -84,14 +84,14 @@ def centres_picture(view: ClusterView, i: int, j: int, key: str) -> Html:
         f"cluster {_names(group)} at {rounded(view.centres[group[0], i])} and {rounded(view.centres[group[0], j])}"
         for group in groups
     )
-    return _picture(
+    return picture(
         key,
         (360, 304),
         f"{second.label} against {first.label}",
         f"Centres of clusters, {first.label} across and {second.label} up: {words}.",
         _outside(x, y, first, second),
         frame(x, y, ticks(x.low, x.high), ticks(y.low, y.high), first.label, second.label),
-        _labels(spots, groups, x, y),
+        badges(spots, groups, x, y),
     )
 
 
@@ -107,20 +107,22 @@ def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
     groups = view.copies()
     curves = [
         element(
-            "path", d=_path(x, y, grid, densities[group].sum(axis=0), closed=True), class_=f"area {colour(group[0])}"
+            "path",
+            d=curve_path(x, y, grid, densities[group].sum(axis=0), closed=True),
+            class_=f"area {colour(group[0])}",
         )
         for group in groups
     ]
     tops = [(x(view.means[g[0], column.place]), y(densities[g].sum(axis=0).max())) for g in groups]
-    return _picture(
+    return picture(
         key,
         (480, 284),
         f"Density of {column.name}",
         f"The density of {column.name}, and each component's share of it.",
         frame(x, y, ticks(x.low, x.high, 8), Ticks((), ()), column.name, "density"),
         *curves,
-        element("path", d=_path(x, y, grid, total), class_="total"),
-        _labels(np.array(tops), groups, x, y),
+        element("path", d=curve_path(x, y, grid, total), class_="total"),
+        badges(np.array(tops), groups, x, y),
     )
 
 
@@ -158,14 +160,14 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
     where = f"ε = {rounded(budget.epsilon)}, δ = {scientific(budget.delta)}"
     left = min(at[0] + 10, x.end - 7.5 * len(where))
     height = min(at[1], y(float(np.interp(left, [x(epsilon) for epsilon in epsilons], logs)))) - 10
-    return _picture(
+    return picture(
         key,
         (400, 304),
         "Delta for every epsilon",
         f"A falling curve: the larger epsilon, the smaller the delta that is proven. The budget, {where}, is marked.",
         element("clipPath", element("rect", x=x.start, y=y.end, width=328, height=246), id=f"{key}-plot"),
         frame(x, y, ticks(0.0, x.high), marks, "ε, how much odds can change", "δ, what ε leaves out"),
-        element("path", d=_path(x, y, epsilons, logs), class_="curve", clip_path=f"url(#{key}-plot)"),
+        element("path", d=curve_path(x, y, epsilons, logs), class_="curve", clip_path=f"url(#{key}-plot)"),
         element("path", d=f"M{x.start:.1f} {at[1]:.1f}H{at[0]:.1f}V{y.start:.1f}", class_="guide"),
         element("circle", cx=at[0], cy=at[1], r=5.5, class_="budget"),
         element("text", where, x=left, y=max(height, y.end + 12), class_="mark"),
@@ -233,7 +235,7 @@ def _outside(x: Scale, y: Scale, first: NumberColumn | Feature, second: NumberCo
     )
 
 
-def _labels(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html:
+def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html:
     """Return the components' numbers at their centres, moved apart where they would cover each other."""
     low, high = np.array([x.start, y.end]) + _LABEL, np.array([x.end, y.start]) - _LABEL
     spots = np.clip(centres, low, high) + 1e-3 * np.arange(2 * len(centres)).reshape(-1, 2)
@@ -270,12 +272,14 @@ def _names(group: list[int]) -> str:
     return listed([str(k + 1) for k in group])
 
 
-def _path(x: Scale, y: Scale, xs: Array, ys: Array, closed: bool = False) -> str:
+def curve_path(x: Scale, y: Scale, xs: Array, ys: Array, closed: bool = False) -> str:
+    """Return straight lines from point to point, as a path has them; closed ones go down to the axis."""
     points = "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in zip(xs, ys))
     return f"M{points}" + (f"V{y.start:.1f}H{x.start:.1f}Z" if closed else "")
 
 
-def _picture(key: str, size: tuple[int, int], title: str, description: str, *parts: Html) -> Html:
+def picture(key: str, size: tuple[int, int], title: str, description: str, *parts: Html | None) -> Html:
+    """Return a picture with a title and words for those who cannot see it; `key` is unlike that of any other."""
     return element(
         "svg",
         element("title", title, id=f"{key}-title"),

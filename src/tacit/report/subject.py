@@ -8,13 +8,29 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MissingCovariateRegression,
+    MixtureOfRegressions,
+    Moments,
+)
 from tacit.privacy import Certificate
-from tacit.report import centres, components, correlations, loadings, table_columns
-from tacit.report.cautions import Caution, cautions, cluster_cautions, factor_cautions, moment_cautions, table_cautions
+from tacit.report import centres, components, correlations, loadings, regressions, table_columns
+from tacit.report.cautions import (
+    Caution,
+    cautions,
+    cluster_cautions,
+    factor_cautions,
+    moment_cautions,
+    regression_cautions,
+    table_cautions,
+)
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
 from tacit.report.markup import Html
 from tacit.report.numerals import plural
+from tacit.report.regression_view import RegressionView
 from tacit.report.table_columns import TableView
 from tacit.report.view import MixtureView
 from tacit.synthesis import TableModel
@@ -123,6 +139,24 @@ def _table(model: TableModel, certificate: Certificate, pairs: Pairs) -> Subject
     return Subject(title, len(view.shares), view.ignored, about, "all rows", "all rows", 1.0, table_columns.found(view))
 
 
+def _regressions(
+    model: MixtureOfRegressions | MissingCovariateRegression, certificate: Certificate, pairs: Pairs
+) -> Subject:
+    _refuse(pairs)
+    view, gaps = RegressionView.of(model), isinstance(model, MissingCovariateRegression)
+    several = view.count > 1
+    return Subject(
+        f"{f'Mixture of {view.count} regressions' if several else 'Regression'} of {view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        regression_cautions(view, certificate),
+        "each component" if several else "the regression",
+        "the rows of the smallest component" if several else "all rows",
+        float(view.weights.min()),
+        regressions.found(view, certificate, gaps=gaps),
+    )
+
+
 def _refuse(pairs: Pairs) -> None:
     if pairs is not None:
         raise ValueError("Pairs of columns are drawn of mixtures and of clusters; leave them out for this model.")
@@ -134,4 +168,6 @@ _KINDS = {
     Moments: _moments,
     FactorAnalysis: _factors,
     TableModel: _table,
+    MixtureOfRegressions: _regressions,
+    MissingCovariateRegression: _regressions,
 }

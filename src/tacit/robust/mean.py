@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
 from tacit.release import Curator, Statistic, planned
 from tacit.robust.columns import box, centred, per_column, within
@@ -32,6 +32,7 @@ _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found to
 _COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
 _FEW = 300  # rows times epsilon, under which a range is hardly ever found
 _METHODS = ("adaptive", "clipped", "robust")
+_FOUND = ("mean", "noise_std", "centre", "scale")  # what a model file holds
 _SCALES = ("auto", "minimax", "thesis", "improved")
 
 
@@ -91,6 +92,8 @@ class RobustMean(PrivateEstimator):
         Standard deviation of the noise in ``mean_``; where the number of rows is secret, an estimate of it.
     privacy_ : Certificate
         What was released, with how much noise, and what that guarantees.
+    n_iter_ : int
+        How many releases were made.
     n_features_in_ : int
     feature_names_in_ : array
         Where the rows' columns have names.
@@ -196,7 +199,8 @@ class RobustMean(PrivateEstimator):
         self.mean_ = centre + found
         self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
         self.noise_std_ = noise * statistic.reach / count
-        self._influence, self._n_rows, self._moment, self._origin = influence, n_rows, moment, centre
+        self._influence, self._moment, self._origin = influence, moment, centre
+        self.n_iter_ = len(steps)
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
         return self
 
@@ -214,14 +218,15 @@ class RobustMean(PrivateEstimator):
         check_is_fitted(self)
         if not 0 < confidence < 1:
             raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {confidence!r}.")
-        if self._moment is None or self._n_rows is None:
+        rows = self.privacy_.rows
+        if self._moment is None or rows is None:
             raise ValueError(
                 "An interval needs a moment bound, and a number of rows that is public: fit with method "
                 '"clipped" or "robust", moment_bound=..., neighbors="replace_one" and missing="error".'
             )
         failure = 1 - confidence
         scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self._origin) + self.scale_
-        chance = deviation(self._influence, scale, self._moment, self.moment_order, self._n_rows, failure / 2)
+        chance = deviation(self._influence, scale, self._moment, self.moment_order, rows, failure / 2)
         pure = isinstance(self.privacy_.plan.steps[-1], Laplace)
         margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
         return self.mean_ - margin, self.mean_ + margin
@@ -298,6 +303,24 @@ class RobustMean(PrivateEstimator):
         if self.noise == "gaussian" or math.sqrt(2) * least(laplace, pure, "l1") > least(gaussian, budget, "l2"):
             return gaussian, budget
         return laplace, pure
+
+    _about = (
+        "mean has the means of columns, in their own units, the standard deviation of the noise in them, and the "
+        "centre and the scale at which values were bounded."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _FOUND}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked_budget()
+        columns = self._domain.columns
+        self._influence, self._moment, _ = self._checked_scale(columns)
+        self._origin = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
+        found = {name: np.array(values["mean"][name], float) for name in _FOUND}
+        check_shapes(**{name: (array, (columns,)) for name, array in found.items()})
+        for name, array in found.items():
+            setattr(self, f"{name}_", array)
 
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""

@@ -24,6 +24,7 @@ from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoot
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
+from tacit.statistics.observed_cells import ObservedCells
 from tacit.statistics.outlier_count import OutlierCount
 from tacit.statistics.regression_scores import RegressionScores
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
@@ -51,6 +52,7 @@ __all__ = [
     "Magnitudes",
     "MissingCovariateGradient",
     "MissingScores",
+    "ObservedCells",
     "OutlierCount",
     "PairCounts",
     "RegressionScores",

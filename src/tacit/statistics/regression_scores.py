@@ -13,10 +13,12 @@ from tacit.statistics.components import Array, filled_up
 class RegressionScores:
     """K linear regressions of the last column on the others, in the form :class:`ComponentMoments` wants.
 
-    A row (x, y) has u = factor^-1 (x - centre), shortened to length `reach`, and, under component k, the residual
-    e_k = (y - <beta_k, (1, u)>) / scale_k, which is standard normal if the component is right. What is released of it
-    are moments of its *scores* e_k (1, u): their mean is the direction in which beta_k should move, the trace of their
-    second moment tells the scale, and the rest of it in which direction one component should be two.
+    A row (x, y) has u = factor^-1 (x - centre) and, under component k, the residual e_k = (y - <beta_k, (1, u)>) /
+    scale_k, which is standard normal if the component is right. What is released of it are moments of its *scores*
+    e_k (1, u), u shortened to length `reach` there: their mean is the direction in which beta_k should move, the trace
+    of their second moment tells the scale, and the rest of it in which direction one component should be two. Residuals
+    are those of u as it is, so that their mean, times whatever is a function of u alone, is 0 at the truth: rows with
+    rare levels, which are far out, count for less but do not mislead.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ class RegressionScores:
     factor : (d, d) array
         Lower-triangular, with a positive diagonal: the covariance of x is about factor factor'.
     reach : float
-        The longest u there is.
+        The longest that u is in scores.
 
     Examples
     --------
@@ -73,9 +75,10 @@ class RegressionScores:
         """
         rows, columns = len(block), filled_up(block.T)
         with np.errstate(over="ignore", invalid="ignore"):
-            x = self._shortened(columns)
+            x = self._white(columns)
             residuals = (columns[-1] - self.coefficients @ x) / self.scales[:, None]
             squares = residuals * residuals
+            x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
             lengths = squares * (x * x).sum(axis=0)
             lost = ~np.isfinite(lengths.sum(axis=0))
         lifted = np.ones((self.count, 1 + self.columns, columns.shape[1]))
@@ -89,11 +92,10 @@ class RegressionScores:
         shares[:, lost] = 0.0
         return lifted[:, :, :rows], lengths[:, :rows], shares[:, :rows]
 
-    def _shortened(self, columns: Array) -> Array:
+    def _white(self, columns: Array) -> Array:
         """Return (1, u) as (1 + d, rows)."""
         rows = columns.copy()
         rows[-1] = 1.0  # in place of the target
         x = np.ones((self.columns, columns.shape[1]))
         x[1:] = self._affine @ rows  # type: ignore[attr-defined]
-        x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
         return x

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.cli.app import app
 from tacit.cli.spending import _saved
-from tacit.latent.model_file import load_model
+from tacit.storage import load_model
 from tacit.tables import Schema
 
 FIT = ("fit", "mixture", "people.csv", "--schema", "schema.toml", "-k", 2)

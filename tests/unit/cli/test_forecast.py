@@ -146,3 +146,21 @@ def test_errors_do_not_depend_on_the_order_of_components():
 def test_one_part_and_one_column_will_do(kind, schema):
     (each,) = forecast(kind, Setting.of(schema, 1), 300, None if kind == "moments" else 1, [1.0], tables=1)
     assert np.isfinite(list(each.figures.values())).all()
+
+
+@pytest.mark.parametrize("setting", [Setting.of(None, 4), Setting.of(MIXED, 4, "income")], ids=["numbers", "schema"])
+def test_regressions_are_forecast(setting):
+    low, high = forecast("regressions", setting, 8000, 2, [0.05, 10.0], tables=2)
+    assert -0.01 < high.figures["gap"] < 0.1
+    assert high.figures["gap"] < low.figures["gap"]
+    assert high.figures["prediction_error"] < 0.6 * low.figures["prediction_error"]
+    assert high.figures["found"] == 2
+    assert high.plan.epsilon(1e-6) == pytest.approx(10.0, rel=1e-3)
+
+
+def test_one_regression_is_forecast_nearly_exactly():
+    [found] = forecast("regressions", Setting.of(None, 3), 20_000, 1, [2.0], tables=1)
+    assert abs(found.figures["gap"]) < 1e-3
+    assert found.figures["prediction_error"] < 0.05
+    with pytest.raises(ValueError, match="2 columns or more"):
+        forecast("regressions", Setting.of(None, 1), 100, 1, [1.0])

@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 import tacit
-from tacit.latent.model_file import load_model
 from tacit.privacy import Budget, Ledger
+from tacit.storage import load_model
 
 PUBLIC = ("--schema", "schema.toml")
 FITS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 
-from tacit.latent.model_file import load_model
+from tacit.storage import load_model
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 COLUMNS = (

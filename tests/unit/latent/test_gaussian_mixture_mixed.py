@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.latent.model_file import load_model, save_model
+from tacit.storage import load_model, save_model
 from tacit.tables import Boolean, Categorical, Integer, Numeric
 
 SCHEMA = tacit.Schema(

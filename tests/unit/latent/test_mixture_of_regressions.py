@@ -219,3 +219,35 @@ def test_targets_that_make_no_sense_are_refused_in_words(tmp_path):
         model.score(X, y[:50])
     with pytest.raises(ValueError, match="finite"):
         model.score(X, np.full(100, np.nan))
+
+
+@pytest.mark.parametrize("options", [{}, {"symmetric": True}])
+def test_standard_errors_are_about_as_large_as_errors(options):
+    off = []
+    for seed in range(6):
+        if options:
+            X, y, b = opposite(seed=seed, columns=4)
+            truth = np.stack([b, -b])
+        else:
+            X, y = groups(seed=seed)
+            truth = np.array([[2.0, 0.0], [-1.0, 0.5]])
+        model = fit(X, y, epsilon=0.5, random_state=seed, **options)
+        if model.coef_[0] @ truth[0] < 0:
+            truth = truth[::-1]
+        off.append((model.coef_ - truth) / model.coef_errors_)
+    assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.8
+
+
+def test_inputs_are_described_in_their_units():
+    model = fit(*groups())
+    assert model.inputs_mean_ == pytest.approx([1.0, 1.0], abs=0.1)
+    assert model.inputs_covariance_ == pytest.approx(np.array([[1.0, 0.6], [0.6, 1.0]]), abs=0.15)
+
+
+def test_rare_levels_are_predicted_as_well_as_common_ones():
+    """Their rows are far out in white coordinates; shortened before they are predicted, they would mislead."""
+    rng = np.random.default_rng(0)
+    rare, x = rng.random(8000) < 0.05, rng.normal(size=8000)
+    y = x + 5.0 * rare + rng.normal(0.0, 0.3, 8000)
+    model = fit(np.column_stack([x, rare]), y, n_components=1, bounds=6, target_bounds=12, epsilon=2.0)
+    assert model.coef_ == pytest.approx(np.array([[1.0, 5.0]]), abs=0.2)

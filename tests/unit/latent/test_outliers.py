@@ -7,8 +7,8 @@ import pytest
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
-from tacit.latent.model_file import load_model, save_model
 from tacit.statistics import Components, OutlierCount, TableComponents
+from tacit.storage import load_model, save_model
 from tacit.tables import Categorical, Numeric, Schema
 
 

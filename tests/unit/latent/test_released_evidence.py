@@ -11,11 +11,11 @@ import tacit
 from tacit.latent.engine import run
 from tacit.latent.mixture import Mixture
 from tacit.latent.mixture_coordinates import Points, _scores, moved, row_values
-from tacit.latent.model_file import load_model, save_model
 from tacit.latent.scale_free import constrained
 from tacit.latent.table_mixture import TableMixture
 from tacit.latent.uncertainty import _evidence, _Told
 from tacit.statistics import ComponentMoments, Components, TableLayout, TableMoments
+from tacit.storage import load_model, save_model
 from tacit.tables import Categorical, Numeric, Schema
 
 KINDS = ("full", "tied", "diag", "spherical")

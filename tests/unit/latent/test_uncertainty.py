@@ -10,9 +10,9 @@ from scipy.optimize import linear_sum_assignment
 import tacit
 from tacit.latent import uncertainty
 from tacit.latent.mixture import Mixture
-from tacit.latent.model_file import load_model, save_model
 from tacit.latent.uncertainty import Replica, in_order_of, overlap, simulated_intervals
 from tacit.privacy import Budget, Ledger
+from tacit.storage import load_model, save_model
 
 WEIGHTS, MEANS = np.array([0.65, 0.35]), np.array([[-2.0], [2.0]])
 

@@ -6,12 +6,13 @@ The format, ``tacit.model/1``
 
     {
       "format": "tacit.model/1",
-      "estimator": "GaussianMixture",       or "KMeans", "Moments", "FactorAnalysis", "TableModel"
+      "estimator": "GaussianMixture",       or "KMeans", "Moments", "FactorAnalysis", ...
       "about": "...",                       the next two lines, for whoever opens the file
       "parameters": {...},                  what the estimator was told, without ledger, seed and verbosity
       "columns": ["age", ...] or null,      names of the columns of an (encoded) row
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
+      "unbounded": true,                    if it does neither; otherwise this is left out
       ...,                                  what the fit found: each estimator says below how it is stored
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
@@ -24,7 +25,13 @@ What the fit found is, for
 - KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
 - Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
 - FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z;
-- TableModel: "table" (see :mod:`tacit.synthesis.stored_table`).
+- TableModel: "table" (see :mod:`tacit.synthesis.stored_table`);
+- MixtureOfRegressions: "regressions": {"weights": [K], "coefficients": [K][1 + d], "scales": [K], "errors": [K] or
+  null}, and "inputs": {"mean": [d], "covariance": [d][d]}, in coordinates of z, the last column of which is the target;
+- MissingCovariateRegression: "gaussian": {"mean": [d + 1], "covariance": [d + 1][d + 1], "errors": [d][d] or
+  null}, of z, the target last;
+- SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
+- RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
@@ -43,22 +50,39 @@ from typing import Any
 import numpy as np
 
 from tacit.files import written_whole
-from tacit.fitting import PrivateEstimator
-from tacit.latent.factor_analysis import FactorAnalysis
-from tacit.latent.gaussian_mixture import GaussianMixture
-from tacit.latent.k_means import KMeans
-from tacit.latent.moments import Moments
-from tacit.latent.prior import MixturePrior
-from tacit.latent.stored_mixture import check_shapes
+from tacit.fitting import PrivateEstimator, check_shapes
+from tacit.latent import (
+    FactorAnalysis,
+    GaussianMixture,
+    KMeans,
+    MissingCovariateRegression,
+    MixtureOfRegressions,
+    MixturePrior,
+    Moments,
+    SymmetricMixture,
+)
 from tacit.privacy import Certificate
+from tacit.robust import RobustMean
 from tacit.synthesis import TableModel
 from tacit.tables import Domain, Schema
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_ESTIMATORS = {kind.__name__: kind for kind in (GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel)}
+_KINDS = (
+    GaussianMixture,
+    KMeans,
+    Moments,
+    FactorAnalysis,
+    TableModel,
+    MixtureOfRegressions,
+    MissingCovariateRegression,
+    SymmetricMixture,
+    RobustMean,
+)
+_ESTIMATORS = {kind.__name__: kind for kind in _KINDS}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
+_BOUNDS = ("bounds", "target_bounds")
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
 
@@ -79,7 +103,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.latent.model_file import load_model, save_model
+    >>> from tacit.storage import load_model, save_model
     >>> X = np.random.default_rng(0).normal(size=(1000, 2))
     >>> model = tacit.GaussianMixture(1, bounds=10.0, random_state=0).fit(X)
     >>> path = save_model(model, pathlib.Path(tempfile.mkdtemp()) / "model.tacit")
@@ -94,7 +118,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         )
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
-    domain = model._domain
+    domain = model._stated_domain()
     values = {
         "format": FORMAT,
         "estimator": type(model).__name__,
@@ -104,6 +128,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "centre": domain.centre.tolist(),
         "scale": domain.scale.tolist(),
         "ball": domain.ball,
+        **({"unbounded": True} if domain.unbounded else {}),
         **model._stored(),
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
@@ -140,18 +165,22 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 def _parameters(model: PrivateEstimator) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
-    bounds = values["bounds"]
-    if isinstance(bounds, Schema):
-        values["bounds"] = bounds.to_dict()
-    elif isinstance(bounds, str | int | float | np.number):
-        values["bounds"] = bounds if isinstance(bounds, str) else float(bounds)
-    else:
-        values["bounds"] = [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
+    values |= {name: _bounds(values[name]) for name in _BOUNDS if name in values}
     if not isinstance(values.get("init", ""), str):
         values["init"] = np.asarray(values["init"], dtype=np.float64)
     if isinstance(values.get("prior"), MixturePrior):
         values["prior"] = asdict(values["prior"])
     return {name: _plain(value) for name, value in values.items()}
+
+
+def _bounds(bounds: Any) -> Any:
+    if bounds is None or isinstance(bounds, str):
+        return bounds
+    if isinstance(bounds, Schema):
+        return bounds.to_dict()
+    if isinstance(bounds, int | float | np.number):
+        return float(bounds)
+    return [np.asarray(side, dtype=np.float64).tolist() for side in bounds]
 
 
 def _plain(value: Any) -> Any:
@@ -187,22 +216,23 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     if values["estimator"] not in _ESTIMATORS:
         raise ValueError(f"the estimator is {values['estimator']!r}, and should be one of {', '.join(_ESTIMATORS)}")
     parameters = dict(values["parameters"])
-    bounds = parameters["bounds"]
-    schema = Schema.from_dict(bounds) if isinstance(bounds, dict) else None
-    parameters["bounds"] = tuple(bounds) if isinstance(bounds, list) else schema or bounds
+    schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
+    for name in _BOUNDS:
+        if isinstance(parameters.get(name), list):
+            parameters[name] = tuple(parameters[name])
+    if schema is not None:
+        parameters["bounds"] = schema
     if parameters.get("prior") is not None:
         parameters["prior"] = MixturePrior(**parameters["prior"])
     if isinstance(parameters.get("init"), list):
         parameters["init"] = np.array(parameters["init"])
     model = _ESTIMATORS[values["estimator"]](**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
-    domain = Domain(np.array(values["centre"], float), np.array(values["scale"], float), values["ball"], schema, names)
-    model._domain = domain
+    centre, scale = np.array(values["centre"], float), np.array(values["scale"], float)
+    domain = Domain(centre, scale, values["ball"], schema, names, bool(values.get("unbounded", False)))
     _check_domain(domain)
+    model._restore_domain(domain)
     model._restore(values)
-    model.n_features_in_ = domain.columns
-    if names is not None and schema is None:
-        model.feature_names_in_ = np.array(names, dtype=object)
     model.n_iter_ = int(values["releases"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.data import load_randhie
-from tacit.latent.model_file import load_model, save_model
+from tacit.storage import load_model, save_model
 
 X = np.random.default_rng(0).normal([[-2.0, 1.0, 30.0]], [[0.5, 1.0, 10.0]], (800, 3))
 LOW, HIGH = np.array([-10.0, -10.0, 0.0]), np.array([10.0, 1 / 3, 99.9])

@@ -1,0 +1,109 @@
+"""Simulated tables with a column to explain: groups of rows that respond differently, and EM without privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
+
+from tacit.cli.simulation import Setting, drawn_mixture, mixture_rows
+from tacit.latent import MixtureOfRegressions
+from tacit.latent.regressions import Regressions
+from tacit.tables import Schema
+
+__all__ = ["drawn", "estimator", "judge"]
+
+Array = NDArray[np.float64]
+
+_SPREAD, _LEFT = 0.25, 0.1  # standard deviations of what inputs explain, and of what they do not, in half ranges
+_RARE = 0.05  # so that levels few rows have do not decide
+_ROUNDS, _SETTLED, _RIDGE = 50, 1e-4, 1e-6
+_FOUND = 1.0  # standard deviations of residuals within which predictions are, if a group counts as found
+
+
+def estimator(size: int, *, bounds: Any, **options: Any) -> MixtureOfRegressions:
+    """Return the estimator; without a schema the target's bounds are those of all columns."""
+    return MixtureOfRegressions(
+        size, bounds=bounds, target_bounds=None if isinstance(bounds, Schema) else bounds, **options
+    )
+
+
+def drawn_regressions(count: int, inputs: Array, rng: np.random.Generator) -> Regressions:
+    """Return groups that respond differently to inputs like these."""
+    slopes = rng.normal(size=(count, inputs.shape[1])) / (inputs.std(axis=0) + _RARE)
+    slopes *= _SPREAD / (slopes @ inputs.T).std(axis=1, keepdims=True)
+    intercepts = rng.uniform(-_SPREAD, _SPREAD, count) - slopes @ inputs.mean(axis=0)
+    weights = rng.dirichlet(np.full(count, 5.0))
+    return Regressions(weights, np.column_stack([intercepts, slopes]), np.full(count, _LEFT))
+
+
+def _with_target(setting: Setting, truth: Regressions, z: Array, rng: np.random.Generator) -> tuple[Any, Array, Array]:
+    """Return rows as an estimator gets them, and inputs and target as it encodes them."""
+    place = setting.target_place
+    inputs = np.delete(setting.table(z)[1], place, axis=1)
+    groups = rng.choice(truth.count, len(z), p=truth.weights)
+    predicted = _predicted(truth, inputs)[groups, np.arange(len(z))]
+    z[:, place] = predicted + truth.scales[groups] * rng.normal(size=len(z))
+    rows, encoded = setting.table(z)
+    return rows, np.delete(encoded, place, axis=1), encoded[:, place]
+
+
+def drawn(setting: Setting, rows: int, size: int, tests: int, rng: np.random.Generator) -> tuple[Any, Any, Any, Array]:
+    """Return what is fitted, what is judged by, EM's regressions, and what all of the latter's log densities are."""
+    wide = setting.domain.columns
+    if wide < 2:
+        raise ValueError("A regression takes a column to explain and one that explains it: plan for 2 columns or more.")
+    shape = drawn_mixture(1, "full", setting.domain, rng)
+    pilot = np.delete(setting.table(mixture_rows(shape, tests, rng)[0])[1], setting.target_place, axis=1)
+    truth = drawn_regressions(size, pilot, rng)
+    train, X, y = _with_target(setting, truth, mixture_rows(shape, rows, rng)[0], rng)
+    test, X_test, y_test = _with_target(setting, truth, mixture_rows(shape, tests, rng)[0], rng)
+    ordinary = ordinary_regressions(truth, X, y)
+    return train, (test, X_test), ordinary, logsumexp(_log_joint(ordinary, X_test, y_test), axis=0)
+
+
+def judge(private: MixtureOfRegressions, ordinary: Regressions, X: Array) -> dict[str, float]:
+    """Return the errors of predictions and of weights, and how many groups were found, the best pairing assumed.
+
+    Predictions and not coefficients, as levels have one in common that no table can tell.
+    """
+    found = private._regressions
+    apart = _predicted(found, X)[None] - _predicted(ordinary, X)[:, None]
+    off = np.sqrt(np.mean(apart**2, axis=2)) / ordinary.scales[:, None]
+    at, partners = linear_sum_assignment(np.minimum(off, 1e6))
+    return {
+        "prediction_error": float(off[at, partners] @ ordinary.weights),
+        "weight_error": float(0.5 * np.abs(found.weights[partners] - ordinary.weights).sum()),
+        "found": float((off[at, partners] < _FOUND).sum()),
+    }
+
+
+def ordinary_regressions(start: Regressions, X: Array, y: Array) -> Regressions:
+    """Fit regressions without privacy, from the truth: what expectation-maximisation finds with the best of luck."""
+    design, parts, last = np.column_stack([np.ones(len(X)), X]), start, -np.inf
+    for _ in range(_ROUNDS):
+        joint = _log_joint(parts, X, y)
+        total = logsumexp(joint, axis=0)
+        shares = np.exp(joint - total)
+        counts = shares.sum(axis=1) + 1e-9
+        ridge = _RIDGE * len(X) * np.eye(design.shape[1])
+        found = [np.linalg.solve((design.T * each) @ design + ridge, (design.T * each) @ y) for each in shares]
+        residuals = y - np.stack(found) @ design.T
+        scales = np.sqrt(np.sum(shares * residuals**2, axis=1) / counts + _RIDGE)
+        parts = Regressions(counts / counts.sum(), np.stack(found), scales)
+        if abs(total.mean() - last) < _SETTLED:
+            break
+        last = total.mean()
+    return parts
+
+
+def _predicted(parts: Regressions, X: Array) -> Array:
+    return parts.coefficients[:, :1] + parts.coefficients[:, 1:] @ X.T
+
+
+def _log_joint(parts: Regressions, X: Array, y: Array) -> Array:
+    residuals = (y - _predicted(parts, X)) / parts.scales[:, None]
+    return np.log(parts.weights / parts.scales)[:, None] - 0.5 * np.log(2 * np.pi) - 0.5 * residuals**2

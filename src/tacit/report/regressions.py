@@ -1,0 +1,137 @@
+"""What regressions found: what inputs add to the target, in each component, as pictures and as a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.privacy import Certificate
+from tacit.report.centres import MOST_ROWS
+from tacit.report.components import weight_bars
+from tacit.report.heat import Cell, heat_table
+from tacit.report.markup import Html, element, together
+from tacit.report.numerals import plural, rounded, spread
+from tacit.report.pictures import colour
+from tacit.report.regression_pictures import effects_picture, lines_picture
+from tacit.report.regression_view import RegressionView
+
+_MOST_DOTS = 20  # inputs in the picture of effects
+_MOST_LINES = 3
+_ONE = "{target} is explained by {inputs}, each weighed by its coefficient. All numbers are estimates with noise."
+_SEVERAL = (
+    "{target} is explained by {inputs}. There are {count} groups of rows, or components, in each of which inputs count "
+    "in their own way; they are numbered from the largest. Which row is of which is not part of the result. All "
+    "numbers are estimates with noise."
+)
+_STEPS = (
+    "How much is added to {target} as a column of numbers grows by one standard deviation, by a level where the "
+    "others would have their average, or by being true."
+)
+_WHISKERS = {
+    "regressions": " Lines reach two standard errors to both sides, as if it were known which row is of which group.",
+    "gaps": " Lines reach two standard errors to both sides, as if the covariance of inputs were known.",
+}
+
+
+def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
+    """Return weights, pictures and a table of coefficients; `gaps` is whether cells of inputs could be missing."""
+    words = {"target": view.target[0].upper() + view.target[1:], "inputs": plural(len(view.columns), "input column")}
+    shown = view.strongest(_MOST_DOTS)
+    caption = _STEPS.format(target=view.target)
+    if view.errors is not None:
+        caption += _WHISKERS["gaps" if gaps else "regressions"]
+    if view.count > 1:
+        caption += " Components stand one below the other, the first on top."
+    if len(view.features) > len(shown):
+        caption += f" Of {len(view.features):,} inputs, the {len(shown)} that add most are shown."
+    picture = effects_picture(view, shown, "effects")
+    several = view.count > 1
+    return together(
+        element("p", (_SEVERAL if several else _ONE).format(count=view.count, **words)),
+        *(
+            [element("h3", "How many rows belong to each"), weight_bars(view.weights, certificate.rows)]
+            if several
+            else []
+        ),
+        element("h3", f"What inputs add to {view.target}"),
+        element(
+            "figure",
+            _legend(view) if several else None,
+            picture,
+            element("figcaption", caption),
+            class_="card single",
+        ),
+        *_lines(view),
+        element("h3", "Coefficients"),
+        _table(view),
+    )
+
+
+def _legend(view: RegressionView) -> Html:
+    chips = (
+        element("li", element("span", str(k + 1), class_=f"badge-chip {colour(k)}"), f" {weight:.0%} of rows")
+        for k, weight in enumerate(view.weights.tolist())
+    )
+    return element("ul", *chips, class_="legend")
+
+
+def _lines(view: RegressionView) -> list[Html]:
+    shown = view.telling(_MOST_LINES)
+    if not shown:
+        return []
+    figures = (element("figure", lines_picture(view, j, f"line{at}"), class_="card") for at, j in enumerate(shown))
+    which = "in which components differ most" if view.count > 1 else "that add most"
+    caption = (
+        f"The columns of numbers {which}, over two standard deviations to both sides, while all others have their "
+        f"average. About two thirds of {'a component’s' if view.count > 1 else 'the'} rows are within the shade."
+    )
+    return [
+        element("h3", "How components respond" if view.count > 1 else f"How {view.target} responds"),
+        element("div", *figures, class_="gallery"),
+        element("p", caption, class_="small soft"),
+    ]
+
+
+def _table(view: RegressionView) -> Html:
+    chips = (
+        element(
+            "th",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            scope="col",
+            aria_label=f"Component {k + 1}",
+        )
+        for k in range(view.count)
+    )
+    numbers = chips if view.count > 1 else [element("th", "Coefficient", scope="col")]
+    head = [element("th", "Input", scope="col"), *numbers]
+    strongest = float(np.abs(view.effects).max()) or 1.0
+    rows = []
+    for j in sorted(view.strongest(MOST_ROWS)):
+        feature = view.features[j]
+        heading = element(
+            "th",
+            feature.label,
+            element("small", feature.description) if feature.description else None,
+            scope="row",
+        )
+        cells = [Cell(_coefficient(view, k, j), float(view.effects[k, j]) / strongest) for k in range(view.count)]
+        rows.append((heading, [], cells))
+    plain = [("Intercept", view.intercepts, ""), ("Residuals", view.scales, "± ")]
+    for name, values, sign in plain:
+        cells = [Cell(f"{sign}{rounded(value)}", 0.0) for value in values.tolist()]
+        rows.append((element("th", name, scope="row"), [], cells))
+    with_errors = "" if view.errors is None else ", with a standard error"
+    caption = (
+        f"What one more of an input adds to {view.target}, in the units of both{with_errors}. Blue adds and orange "
+        "takes away, the stronger the more by one standard deviation. Residuals are those of what is left."
+    )
+    if len(view.features) > MOST_ROWS:
+        caption += f" Of {len(view.features):,} inputs, the {MOST_ROWS} that add most are shown."
+    return heat_table(head, rows, caption, class_="by-component hot" if view.count > 1 else "by-component hot brief")
+
+
+def _coefficient(view: RegressionView, k: int, j: int) -> str:
+    slope = float(view.slopes[k, j])
+    if view.errors is None:
+        return rounded(slope)
+    error = float(view.errors[k, j])
+    return " ± ".join(spread(slope, error, error))
