@@ -103,7 +103,9 @@ class MissingOrModel(StrEnum):
     model = "model"
 
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, streamed.")]
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="A .csv or .parquet file, or a folder of the latter, streamed.")
+]
 Components = Annotated[int, typer.Option("--components", "-k", help="How many components the mixture has.")]
 
 

@@ -89,7 +89,7 @@ def mixture_rows(truth: TableMixture, count: int, rng: np.random.Generator) -> t
     for k, factor in enumerate(np.linalg.cholesky(truth.covariances)):
         mine = labels == k
         numbers[mine] = truth.means[k] + numbers[mine] @ factor.T
-    return truth.encode(labels, numbers, rng), labels
+    return truth.encode(labels, numbers, rng.random((len(labels), len(truth.layout.levels)))), labels
 
 
 def ordinary_mixture(start: TableMixture, encoded: Array, kind: str, least: Array) -> TableMixture:

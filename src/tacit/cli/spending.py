@@ -22,6 +22,7 @@ from tacit.cli.schema import read_schema
 from tacit.files import check_destination
 from tacit.fitting import PrivateEstimator
 from tacit.privacy import Account, Ledger
+from tacit.sources import opened
 from tacit.storage import save_model
 from tacit.tables import Schema
 
@@ -60,6 +61,13 @@ class Spending:
         str | None, typer.Option(envvar="TACIT_LEDGER", help="Charge the fit to this ledger; see tacit budget.")
     ] = None
     dataset: Annotated[str | None, typer.Option(help="Name of the data set in the ledger.")] = None
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="ENGINE",
+            help="Where rows are summed: local, dask://HOST:PORT or spark://HOST:PORT (or dask://local, spark://local[2]).",
+        ),
+    ] = "local"
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the model goes.")] = Path("model.tacit")
     report: Annotated[Path | None, typer.Option(help="Also write a report, an .html file.")] = None
     seed: Annotated[int | None, typer.Option(help="Reproducible noise: NOT PRIVATE, for tests.")] = None
@@ -91,7 +99,9 @@ class Spending:
             random_state=self.seed,
             verbose=sys.stderr.isatty(),
             **options,
-        ).fit(str(data), *([] if target is None else [target.name]))
+        )
+        with opened(data, self.engine) as rows:
+            model.fit(rows, *([] if target is None else [target.name]))
         said = f"{found(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)
 

@@ -356,3 +356,21 @@ def test_the_order_of_commands_lists_all_of_them():
 
     command = get_command(app)
     assert sorted(command.list_commands(None)) == sorted(command.commands)
+
+
+def test_a_folder_and_dask_workers(run, run_json, folder):
+    """The same table in two files; on workers noise is drawn for a hair more. Unknown engines are named."""
+    pytest.importorskip("distributed")
+    table = pa.csv.read_csv(folder / "people.csv")
+    (folder / "people").mkdir()
+    for part in range(2):
+        pa.parquet.write_table(table.slice(part * 750, 750), folder / "people" / f"{part}.parquet")
+    options = ["--schema", "schema.toml", "--seed", 0, "--epsilon", 4, "--force"]
+    file, local, there = (
+        run_json("fit", "moments", *each, *options)
+        for each in (["people.csv"], ["people"], ["people", "--engine", "dask://local"])
+    )
+    assert file["mean"] == local["mean"]
+    assert there["mean"][:2] == pytest.approx(local["mean"][:2], rel=0.1)
+    refused = run("fit", "moments", "people", *options, "--engine", "abacus", code=1)
+    assert "The engine must be one of local, dask" in refused.stderr
