@@ -256,10 +256,11 @@ class ScoreMoments:
 
     def _longest(self, squares: Array) -> Array:
         """Return the directions (K, 1 + d) in which scores are longest."""
-        if self.origin is not None:
-            squares = squares.copy()
-            squares[:, 0] = squares[:, :, 0] = 0.0
+        if self.origin is not None:  # intercepts stay where they are, even where noise makes all else look negative
+            squares = squares[:, 1:, 1:]
         axes = np.linalg.eigh(squares)[1][:, :, -1]
+        if self.origin is not None:
+            axes = np.column_stack([np.zeros(len(axes)), axes])
         return axes * np.sign(axes[np.arange(len(axes)), np.argmax(np.abs(axes), axis=1)])[:, None]
 
     def finish(self, state: Stand) -> Found:

@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression
 
 import tacit
 from tacit.latent.regressions import Regressions
+from tacit.latent.score_moments import ScoreMoments
 from tacit.statistics import ComponentMoments, RegressionScores
 from tacit.tables import Numeric, Schema
 
@@ -251,3 +252,9 @@ def test_rare_levels_are_predicted_as_well_as_common_ones():
     y = x + 5.0 * rare + rng.normal(0.0, 0.3, 8000)
     model = fit(np.column_stack([x, rare]), y, n_components=1, bounds=6, target_bounds=12, epsilon=2.0)
     assert model.coef_ == pytest.approx(np.array([[1.0, 5.0]]), abs=0.2)
+
+
+def test_without_intercepts_none_is_split_along_them_whatever_noise_says():
+    model = ScoreMoments(2, 1, "replace_one", 1000, origin=np.zeros(2))
+    negative = np.array([[[0.5, 0.1], [0.1, -1.0]]])  # as noise may have it
+    assert np.abs(model._longest(negative)).tolist() == [[0.0, 1.0]]
