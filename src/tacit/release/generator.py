@@ -119,6 +119,13 @@ def generator(random_state: RandomState = None) -> SecureGenerator:
     )
 
 
+def from_key(key: bytes) -> SecureGenerator:
+    """Return the stream of a secret key of 32 bytes: the same each time, and as private as the key is."""
+    keyed = SecureGenerator(0)
+    keyed._cipher = _cipher(int.from_bytes(key, "little"))
+    return keyed
+
+
 def _cipher(key: int) -> Any:
     return ChaCha(key=key, rounds=_ROUNDS)
 

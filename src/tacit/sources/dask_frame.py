@@ -74,7 +74,7 @@ class DaskSource(PartitionedSource):
 
         shared = dask.delayed(pickled)  # sent once, not with each task
         summed = dask.delayed(_partition_sum, pure=True)
-        level = [summed(part, shared) for part in np.ravel(self._collection.to_delayed())]
+        level = [summed(part, shared, number) for number, part in enumerate(np.ravel(self._collection.to_delayed()))]
         while len(level) > 1:
             level = [dask.delayed(added)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)]
         return dask.compute(level[0])[0]
@@ -84,8 +84,8 @@ class DaskSource(PartitionedSource):
         return f"DaskSource({self._collection.npartitions} partitions, {columns})"
 
 
-def _partition_sum(partition: Any, pickled: bytes) -> Partial:
-    return partial_sum(partial(_blocks, partition), pickled)
+def _partition_sum(partition: Any, pickled: bytes, number: int) -> Partial:
+    return partial_sum(partial(_blocks, partition), pickled, number)
 
 
 def _blocks(partition: Any) -> Iterator[pa.Table | NDArray[np.float64]]:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.sources.sampling import Kept, SampledSource, chosen
 from tacit.sources.source import Source, UnreadableCells
 from tacit.sources.summation import sum_over_blocks
 
@@ -35,8 +37,16 @@ class Partial(NamedTuple):
     failure: str | None = None
 
 
-def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Partial:
-    """Add up a pickled function over the blocks of a partition, on a worker.
+@dataclass(frozen=True)
+class OfSample:
+    """A function of blocks, for those of their rows that are in a sample."""
+
+    function: Callable[[Any], NDArray[np.int64]]
+    kept: Kept
+
+
+def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
+    """Add up a pickled function over the blocks of a partition, by its number, on a worker.
 
     Nothing is raised: engines write what is raised to their logs, with the rows at hand. Only sentences that are known
     to quote no cell are passed on.
@@ -44,6 +54,9 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Partial:
     try:
         function = pickle.loads(pickled)
         iterator = iter(blocks())
+        if isinstance(function, OfSample):
+            iterator = _sampled(iterator, function.kept, partition)
+            function = function.function
         first = next(iterator, None)
         if first is None:
             return Partial()
@@ -63,6 +76,11 @@ def added(partials: Iterable[Partial]) -> Partial:
         if partial.total is not None:
             total = partial.total if total is None else total + partial.total
     return Partial(total)
+
+
+def _sampled(blocks: Iterable[Any], kept: Kept, partition: int) -> Iterator[Any]:
+    for number, block in enumerate(blocks):
+        yield chosen(block, kept((partition, number), len(block)))
 
 
 def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
@@ -89,8 +107,20 @@ class PartitionedSource(Source):
             raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
         return total
 
+    def sampled(self, kept: Kept) -> Source:
+        return _SampledPartitions(self, kept)
+
     def blocks(self) -> NoReturn:
         raise TypeError(
             "Rows on a cluster stay there: only sums over all of them can be had. To predict or score, pass the rows "
             "of one partition at a time, in the function that you map over partitions."
         )
+
+
+class _SampledPartitions(SampledSource):
+    """The rows of a sample, chosen where they are."""
+
+    by_position = False
+
+    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+        return self.parent.sum(OfSample(function, self.kept), threads=threads)

@@ -125,6 +125,20 @@ class Source(ABC):
         """
         return PartSource(self, index, of)
 
+    def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
+        """Return some of the rows: those of a block that `kept` says, by the block's place and number of rows.
+
+        Examples
+        --------
+        >>> from tacit.sources import as_source
+        >>> next(as_source([[0.0], [1.0], [2.0]]).sampled(lambda place, rows: np.arange(rows) > 0).blocks())
+        array([[1.],
+               [2.]])
+        """
+        from tacit.sources.sampling import SampledSource
+
+        return SampledSource(self, kept)
+
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
 
@@ -188,6 +202,9 @@ class MappedSource(Source):
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read
         return HeldSource(held, self.names)
+
+    def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
+        return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
 
     def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing. What goes

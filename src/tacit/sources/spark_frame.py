@@ -59,7 +59,9 @@ class SparkSource(PartitionedSource):
 
 
 def _partition_sum(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
-    yield _row(partial_sum(partial(cut, batches), pickled))
+    from pyspark import TaskContext
+
+    yield _row(partial_sum(partial(cut, batches), pickled, TaskContext.get().partitionId()))
 
 
 def _added(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

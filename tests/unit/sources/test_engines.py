@@ -16,6 +16,7 @@ from sklearn.base import clone
 import tacit
 from tacit.privacy import Budget, Gaussian, PlanError, SplitGaussian
 from tacit.release import Curator, planned
+from tacit.release.sampling import PoissonSample
 from tacit.sources import BLOCK_ROWS, as_source, has_missing, numeric, on_cluster
 from tacit.statistics import ComponentMoments, Components
 from tacit.tables import Boolean, Categorical, Numeric, Schema
@@ -257,3 +258,16 @@ def test_rows_without_places_cannot_be_dealt_out(people):
     plan = planned([SplitGaussian("moments", 1.0, size=moments().size, parts=3)], Budget(1.0, 1e-6))
     with pytest.raises(PlanError, match="deals out rows"):
         Curator(numeric(as_source(on_dask(people[["x", "y"]]))), plan)
+
+
+def test_samples_are_drawn_where_rows_are_and_the_same_when_a_task_runs_again(people):
+    sample = PoissonSample(0.3, key=bytes(range(32)))
+    source = numeric(as_source(on_dask(people[["x", "y"]])))
+
+    def count(block):
+        return np.array([len(block)])
+
+    counts = [int(source.sampled(sample).sum(count)[0]) for _ in range(2)]
+    assert counts[0] == counts[1] == pytest.approx(0.3 * len(people), abs=5 * np.sqrt(0.21 * len(people)))
+    other = PoissonSample(0.3, key=bytes(32))
+    assert int(source.sampled(other).sum(count)[0]) != counts[0]
