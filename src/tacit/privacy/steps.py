@@ -14,12 +14,22 @@ import numbers
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-__all__ = ["Gaussian", "Laplace", "SampledGaussian", "Selection", "SplitGaussian", "Step", "step_from_dict"]
+__all__ = [
+    "Gaussian",
+    "Laplace",
+    "SampledGaussian",
+    "Selection",
+    "Split",
+    "SplitGaussian",
+    "SplitSelection",
+    "Step",
+    "step_from_dict",
+]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What all steps share. Use ``Gaussian``, ``Laplace``, ``Selection``, ``SampledGaussian`` or ``SplitGaussian``.
+    """What all steps share. Use ``Gaussian``, ``Laplace``, ``Selection`` or one of their kinds.
 
     Parameters
     ----------
@@ -138,23 +148,16 @@ class SampledGaussian(Step):
 
 
 @dataclass(frozen=True)
-class SplitGaussian(Gaussian):
-    """A Gaussian release of each of ``parts`` shares of the rows: row number i is in share i modulo ``parts``, always.
+class Split(Step):
+    """What steps share that are made of each of ``parts`` shares of the rows: row i is in share i modulo ``parts``.
 
-    Rows may be replaced and not added, so a row stays in its share: whatever it is replaced by, one release alone
-    changes, and the others have the same law given all that came before. So together they cost what one Gaussian
-    release costs (parallel composition), also when each is chosen by the results of those before it. Where a row may
+    Rows may be replaced and not added, so a row stays in its share: whatever it is replaced by, the releases of one
+    share alone change, and the others have the same law given all that came before. So together they cost what those of
+    one share cost (parallel composition), also when each is chosen by the results of those before it. Where a row may
     come or go, all rows behind it change shares, and nothing of this holds: such plans are refused.
-
-    Examples
-    --------
-    >>> SplitGaussian("gradient", noise_multiplier=5.0, size=10, parts=8).releases
-    8
     """
 
     parts: int = 1
-
-    kind: ClassVar[str] = "split_gaussian"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,8 +169,34 @@ class SplitGaussian(Gaussian):
         return self.count * self.parts
 
 
+@dataclass(frozen=True)
+class SplitGaussian(Gaussian, Split):
+    """Gaussian releases of shares of the rows, ``count`` of each share; see :class:`Split`.
+
+    Examples
+    --------
+    >>> SplitGaussian("gradient", noise_multiplier=5.0, size=10, parts=8).releases
+    8
+    """
+
+    kind: ClassVar[str] = "split_gaussian"
+
+
+@dataclass(frozen=True)
+class SplitSelection(Selection, Split):
+    """Choices of shares of the rows, ``count`` of each share; see :class:`Split`.
+
+    Examples
+    --------
+    >>> SplitSelection("columns", noise_multiplier=5.0, count=3, size=10, parts=8).releases
+    24
+    """
+
+    kind: ClassVar[str] = "split_selection"
+
+
 _KINDS: dict[str, type[Step]] = {
-    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian)
+    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian, SplitSelection)
 }
 
 
