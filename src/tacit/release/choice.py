@@ -58,7 +58,7 @@ class Choice:
     def __post_init__(self) -> None:
         if not 1 <= self.count <= self.size - len(self.excluded):
             raise ValueError(
-                f"{self.count} cannot be chosen of {self.size} candidate(s), {len(self.excluded)} of which are excluded."
+                f"{self.count} cannot be chosen of {self.size} candidates, {len(self.excluded)} of which are excluded."
             )
         if self.offset is not None and (self.offset.shape != (self.size,) or not np.isfinite(self.offset).all()):
             raise ValueError(f"offset must be {self.size} finite number(s), one for each candidate.")
