@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.regressions import Regressions
 from tacit.latent.score_moments import ScoreMoments
+from tacit.latent.screening import Screened
+from tacit.latent.sparse_moments import SparseMoments
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricRegressionGradient
 from tacit.statistics.components import Array
@@ -40,6 +43,10 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     fit_intercept : bool, default True
     scale : float, optional
         The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.latent.screening`. With a method of the
+        papers, anew in each step.
     init : "random" or (n_features,) array, default "random"
         Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
         give for coefficients of one component.
@@ -85,8 +92,10 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         Heaviest first.
     coef_ : (n_components, n_features) array
     intercept_, scales_ : (n_components,) arrays
+    support_ : (sparsity,) array
+        With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
-        How many releases were made.
+        How many rounds of releases were made.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     privacy_ : Certificate
@@ -114,6 +123,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         symmetric: bool = False,
         fit_intercept: bool = True,
         scale: float | None = None,
+        sparsity: int | None = None,
         init: Any = "random",
         learning_rate: float = 1.0,
         clip: float = 1.0,
@@ -137,6 +147,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         self.symmetric = symmetric
         self.fit_intercept = fit_intercept
         self.scale = scale
+        self.sparsity = sparsity
         self.init = init
         self.learning_rate = learning_rate
         self.clip = clip
@@ -172,8 +183,8 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
             state = run(model, curator, watch)
-        found = model.finish(state)
-        self._publish(found if isinstance(found, Regressions) else self._opposite(found))
+        found = self._chosen(model.finish(state))
+        self._publish(self._of_all(found) if isinstance(found, Regressions) else self._opposite(found))
         self.n_iter_ = len(model.rounds)
         notes = [f"Mixture of {self.n_components} regression(s), method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
@@ -237,22 +248,50 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
             )
         if self.symmetric and self.n_components != 2:
             raise ValueError(f"symmetric=True is for two components, and n_components is {self.n_components}.")
+        if self.sparsity is not None and self.n_components > 1 and not self.symmetric:
+            raise ValueError(
+                "sparsity is for one component, or two with opposite coefficients (symmetric=True). Columns that act "
+                "differently in several groups are not searched for: choose them beforehand, or leave out sparsity."
+            )
+        if self.sparsity is not None and self.n_components == 1 and self._guess_given():
+            raise ValueError("One regression needs no start; leave out init.")
         return checked_budget(self, missing=("error", "ignore"))
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | GradientEM:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | SparseMoments | GradientEM:
         if self.method != "moments":
             return self._gradient_em(SymmetricRegressionGradient, domain.columns - 1, n_rows, budget)
-        origin = None if self.fit_intercept and not self.symmetric else -domain.centre / domain.scale
-        return ScoreMoments(
-            self.n_components,
-            domain.columns - 1,
-            self.neighbors,
-            n_rows,
-            self.n_iter,
-            self.symmetric,
-            origin,
-            domain.least_variances,
-        )
+        zero = -domain.centre / domain.scale
+        origin = None if self.fit_intercept and not self.symmetric else zero
+
+        def few(columns: Array, direction: Array | None = None) -> ScoreMoments:
+            return ScoreMoments(
+                self.n_components,
+                len(columns) - 1,
+                self.neighbors,
+                n_rows,
+                self.n_iter,
+                self.symmetric,
+                None if origin is None else origin[columns],
+                domain.least_variances[columns],
+                direction,
+            )
+
+        if self.sparsity is None:
+            return few(np.arange(domain.columns))
+
+        def chosen(found: Screened) -> ScoreMoments:
+            columns = np.array([*found.columns, domain.columns - 1])
+            return few(columns, np.array(found.signs, dtype=np.float64) if self.symmetric else None)
+
+        if not self.symmetric:
+            return self._sparse("association", zero, chosen, centred=origin is None)
+        guess = self._guess(domain.columns - 1)
+        return self._sparse("interaction", zero, chosen, None if guess is None else guess * domain.scale[:-1])
+
+    def _of_all(self, found: Regressions) -> Regressions:
+        """Return regressions on all columns, from those on the columns that were chosen."""
+        slopes = self._among_all(found.coefficients[:, 1:], self._domain.columns)
+        return replace(found, coefficients=np.column_stack([found.coefficients[:, 0], slopes]))
 
     def _opposite(self, beta: Array) -> Regressions:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
