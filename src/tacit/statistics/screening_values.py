@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.statistics.components import Array
 
-_SLOPE = 2.0  # of cells that are not squared: cut off at half a unit, sums stand out more than where all is kept
+_SLOPE = 2.0  # of numbers that are not squared: cut off at half a unit, sums stand out more than where all is kept
 Screen = Literal["spread", "interaction", "association", "folding"]
 
 
@@ -26,9 +26,9 @@ class ScreeningValues:
 
     - "spread": [x^2 - 1]. Its mean is largest for the columns in which clusters are furthest apart.
     - "interaction": [y^2 - 1] [x^2 - 1]: which columns the target depends on, be it with either sign.
-    - "association": [y] [2 x], for linear regression.
-    - "folding": [f] [2 x], or with a target [y f] [y] [2 x]. The first factor tells on which of two opposite sides a
-      row is, as far as the direction knows; turned to the same side, columns have means that are not 0 where they matter.
+    - "association": [2 y] [2 x], for linear regression.
+    - "folding": [f] [2 x], or with a target [y f] [2 y] [2 x]. The first factor tells on which of two opposite sides a
+      row is, as far as the direction knows. Turned to the same side, columns that matter have means other than 0.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ScreeningValues:
     Examples
     --------
     >>> import numpy as np
-    >>> ScreeningValues("association", np.zeros(3), unit=2.0, target=4.0)(np.array([[0.5, np.nan, 2.0]]))
+    >>> ScreeningValues("association", np.zeros(3), unit=2.0, target=4.0)(np.array([[0.5, np.nan, 1.0]]))
     array([[0.25, 0.  ]])
     >>> ScreeningValues("folding", np.zeros(2), unit=1.0, direction=np.array([1.0, 0.0]))(np.array([[-3.0, 0.2]]))
     array([[ 1. , -0.4]])
@@ -66,10 +66,7 @@ class ScreeningValues:
         """Return the values of a block, (rows, size)."""
         cells = (block[:, : self.size] - self.origin[: self.size]) / self.unit
         weights = self._weights(cells, block)
-        if self.screen in ("spread", "interaction"):
-            cells = cells * cells - 1.0
-        else:
-            cells = _SLOPE * cells
+        cells = cells * cells - 1.0 if self.screen in ("spread", "interaction") else _SLOPE * cells
         return _bounded(_bounded(cells) * weights[:, None])
 
     def _weights(self, cells: Array, block: Array) -> Array:
@@ -81,7 +78,8 @@ class ScreeningValues:
         target = (block[:, -1] - self.origin[-1]) / self.target
         if self.screen == "interaction":
             return _bounded(target * target - 1.0)
-        return _bounded(target) if self.screen == "association" else _bounded(target * along) * _bounded(target)
+        linear = _bounded(_SLOPE * target)
+        return linear if self.screen == "association" else _bounded(target * along) * linear
 
     def _along(self, cells: Array) -> Array:
         """Return inputs along the direction; a missing cell is one at the origin."""
