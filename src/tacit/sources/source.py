@@ -58,6 +58,9 @@ class Source(ABC):
     #: True where the rows are in memory as it is, and not read anew for every pass.
     in_memory: bool = False
 
+    #: True where blocks are matrices from the start, and rows can be picked before they are mapped.
+    of_matrices: bool = False
+
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...] | None:
@@ -180,6 +183,16 @@ class MappedSource(Source):
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read
         return HeldSource(held, self.names)
+
+    @property
+    def of_matrices(self) -> bool:  # type: ignore[override]
+        return self.parent.of_matrices
+
+    def part(self, index: int, of: int) -> Source:
+        # Rows are mapped one by one, so that those of other parts need not be.
+        if self.of_matrices:
+            return MappedSource(self.parent.part(index, of), self.function, self.names)
+        return super().part(index, of)
 
     def _row(self) -> Any:
         """Return the first row, mapped: a block of one."""
