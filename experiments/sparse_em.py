@@ -9,7 +9,8 @@
 
 Coefficients of length 1, noise 0.5, delta = 1/2n, steps of 0.5. Not told are the truncation T, the number of steps, and
 the start, which "should be close" to the truth: here it is 0.5 away, as far as their theorems allow, in a random
-direction in the columns that matter and as many that do not (in all columns, thresholding would undo it at once). T and the number of steps are those of their theorems with a constant of 1, and the best of several afterwards.
+direction in the columns that matter and as many that do not (in all columns, thresholding would undo it at once). T and
+the number of steps are those of their theorems with a constant of 1, and the best of several afterwards.
 Formulas are corrected, choices are accounted for as what they are, and noise is exact: the same for all.
 """
 

@@ -7,6 +7,7 @@ that costs depends on how many are chosen, and only by a logarithm on how many t
 Where rows come from two opposite sides, a column's mean says nothing until it is known which side a row is on. So first
 one column is chosen by squares, which need not know. Along it rows can be folded over, roughly, and a few more columns
 stand out by their means; along those, much better, and all others do. Signs come with the choices, at no further cost.
+In regression, where it is products of two columns that the square of the target depends on, it is the same.
 
 How large inputs and target are is chosen beforehand, as the median of their sizes, from a public list.
 """
@@ -138,11 +139,12 @@ class Screening:
         origin = self._origin(state)
         if name == FIRST or self.screen == "association":
             return ScreeningValues(self.screen, origin, state.unit, target)
-        direction = self.direction
-        if direction is None:
-            direction = np.zeros(self._candidates)
-            direction[list(state.columns)] = state.signs
-        return ScreeningValues("folding", origin, state.unit, target, direction)
+        if self.direction is not None:
+            return ScreeningValues("folding", origin, state.unit, target, self.direction)
+        direction = np.zeros(self._candidates)
+        direction[list(state.columns)] = state.signs
+        screen: Screen = "crossing" if self._supervised else "folding"
+        return ScreeningValues(screen, origin, state.unit, target, direction)
 
     def update(self, state: Screened, index: int, statistic: Choice, released: Any, noise: float) -> Screened:
         """Take note of what was chosen."""

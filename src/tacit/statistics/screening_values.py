@@ -14,7 +14,8 @@ import numpy as np
 from tacit.statistics.components import Array
 
 _SLOPE = 2.0  # of numbers that are not squared: cut off at half a unit, sums stand out more than where all is kept
-Screen = Literal["spread", "interaction", "association", "folding"]
+_MIDDLE = 0.54  # [y^2 / 0.54 - 1] has mean 0 for a standard normal y, so that it tells large targets from small ones
+Screen = Literal["spread", "interaction", "association", "folding", "crossing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +26,17 @@ class ScreeningValues:
     1, and f the row's inputs along `direction`, for a length of 1:
 
     - "spread": [x^2 - 1]. Its mean is largest for the columns in which clusters are furthest apart.
-    - "interaction": [y^2 - 1] [x^2 - 1]: which columns the target depends on, be it with either sign.
+    - "interaction": [y^2 / 0.54 - 1] [x^2 - 1]: which columns the target depends on, be it with either sign.
     - "association": [2 y] [2 x], for linear regression.
-    - "folding": [f] [2 x], or with a target [y f] [2 y] [2 x]. The first factor tells on which of two opposite sides a
-      row is, as far as the direction knows. Turned to the same side, columns that matter have means other than 0.
+    - "crossing": [y^2 / 0.54 - 1] [2 f] [2 x]: the same, given the direction in which some columns act. Targets are far
+      from 0 where what other columns do has the same sign as f.
+    - "folding": [2 f] [2 x], or with a target [2 y f] [2 y] [2 x]. The first factor tells on which of two opposite
+      sides a row is, as far as the direction knows. Turned to the same side, columns that matter have means other
+      than 0.
 
     Parameters
     ----------
-    screen : {"spread", "interaction", "association", "folding"}
+    screen : {"spread", "interaction", "association", "folding", "crossing"}
     origin : array
         Where cells are measured from; with a target, which is the last column, its too.
     unit : float
@@ -40,7 +44,7 @@ class ScreeningValues:
     target : float, optional
         About how large the target is; without it there is none.
     direction : (d,) array, optional
-        For "folding".
+        For "folding" and "crossing".
 
     Examples
     --------
@@ -72,12 +76,12 @@ class ScreeningValues:
     def _weights(self, cells: Array, block: Array) -> Array:
         if self.screen == "spread":
             return np.ones(len(block))
-        along = self._along(cells) if self.screen == "folding" else np.zeros(len(block))
+        along = np.ones(len(block)) if self.direction is None else _SLOPE * self._along(cells)
         if self.target is None:
             return _bounded(along)
         target = (block[:, -1] - self.origin[-1]) / self.target
-        if self.screen == "interaction":
-            return _bounded(target * target - 1.0)
+        if self.screen in ("interaction", "crossing"):
+            return _bounded(along) * _bounded(target * target / _MIDDLE - 1.0)
         linear = _bounded(_SLOPE * target)
         return linear if self.screen == "association" else _bounded(target * along) * linear
 
