@@ -67,6 +67,8 @@ MODELS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "missing": (tacit.MissingCovariateRegression, {}, {"bounds": (-5, 5), "target_bounds": (-5, 5)}),
     "few": (tacit.SymmetricMixture, {}, {"bounds": (-3, 3)}),
 }
+# T in units of sqrt(log n), and steps: the best afterwards of T from 0.125 to 0.5 and 3, 5 or 8 steps, split and not.
+BEST = {"mixture": ((0.25, 3), (0.5, 5)), "regressions": ((0.35, 3), (0.5, 3)), "missing": ((0.25, 3), (0.35, 3))}
 
 
 def methods(model: str, setting: Setting, start: np.ndarray) -> dict[str, dict[str, Any]]:
@@ -80,11 +82,12 @@ def methods(model: str, setting: Setting, start: np.ndarray) -> dict[str, dict[s
             ROBUST: {"method": "robust", "scale": NOISE, "init": start, "moment_bound": 0.2, "n_iter": 10},
         }
     steps = math.ceil(math.log(setting.rows))
+    split, whole = BEST[model]
     return {
         OURS: {"init": start} if model == "regressions" else {},  # regressions are given the start, as all others are
         STATED: {**known, "split": True, "truncation": unit, "n_iter": steps},
-        TUNED: {**known, "split": True, "truncation": 0.25 * unit, "n_iter": 3},
-        WHOLE: {**known, "truncation": 0.5 * unit, "n_iter": 5},
+        TUNED: {**known, "split": True, "truncation": split[0] * unit, "n_iter": split[1]},
+        WHOLE: {**known, "truncation": whole[0] * unit, "n_iter": whole[1]},
     }
 
 

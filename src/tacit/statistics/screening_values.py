@@ -137,7 +137,7 @@ class CellRanks:
         places = np.searchsorted(self.numbers, cells)  # those that are missing lie beyond all numbers
         rows = np.arange(len(block))[:, None] * (self.size + 1)
         counts = np.bincount((rows + places).ravel(), minlength=len(block) * (self.size + 1))
-        below = np.cumsum(counts.reshape(len(block), -1), axis=1)[:, : self.size]
+        below = np.cumsum(counts.reshape(len(block), self.size + 1), axis=1)[:, : self.size]
         there = np.sum(~np.isnan(cells), axis=1)[:, None]
         shares: Array = np.where(there > 0, 2.0 * below / np.maximum(there, 1) - 1.0, 0.0)
         return shares
