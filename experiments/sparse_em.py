@@ -33,6 +33,7 @@ from experiments.gradient_em import traced
 
 RESULTS = Path(__file__).parent / "results"
 NOISE, RATE, AWAY = 0.5, 0.5, 0.5
+FIRST_SEED = 1000  # our constants, and the papers' in BEST, were chosen on tables of smaller seeds
 PLAIN, OURS = "EM, not private", "moments (tacit's default)"
 STATED, TUNED, WHOLE = "NoisyHT, split, as stated", "NoisyHT, split, tuned", "NoisyHT, not split, tuned"
 ROBUST, TRUNCATED = "robust (Wang et al.)", "truncated, split"
@@ -168,7 +169,7 @@ def measure(model: str, sweeps: dict[str, list[Setting]], seeds: int) -> list[Ro
     """Return the mean error after each step and the share of columns found, for all settings and methods."""
     table: list[Row] = []
     for setting in dict.fromkeys(setting for sweep in sweeps.values() for setting in sweep):
-        runs = [errors(model, setting, seed) for seed in range(seeds)]
+        runs = [errors(model, setting, FIRST_SEED + seed) for seed in range(seeds)]
         where = (model, setting.rows, setting.columns, setting.sparsity, setting.epsilon)
         for method in runs[0]:
             means = np.mean([run[method] for run in runs], axis=0)
@@ -234,7 +235,7 @@ KEPT = (5, 10, 15)
 _LARGEST = [50, 50, 300, 4000, 0.3, 1, 1, 0.5, 0.5, 0.2]  # radius, texture, perimeter, area, ...: what cells can be
 _LARGEST_ERRORS = [5, 10, 50, 1000, 0.1, 0.3, 0.5, 0.1, 0.1, 0.05]
 PUBLIC = (np.zeros(30), np.array([*_LARGEST, *_LARGEST_ERRORS, *_LARGEST]))
-STANDARDISING = 0.7  # of the budget, where standardising is paid for
+STANDARDISING = 0.7  # of the budget, where standardising is paid for; 0.5 was tried on this table too, and was worse
 
 
 def misclassified(half: np.ndarray, rows: np.ndarray, malignant: np.ndarray) -> float:
@@ -305,7 +306,7 @@ def cancer_table(epsilons: Sequence[float], seeds: int) -> list[tuple[str, ...]]
     lines: list[tuple[str, ...]] = [("epsilon", "method", *(f"s = {sparsity}" for sparsity in KEPT))]
     for epsilon in epsilons:
         lines.append((f"{epsilon:g}", "printed in the paper", *(f"{rate:.2f}" for rate in PRINTED.get(epsilon, ()))))
-        runs = {sparsity: [cancer(seed, sparsity, epsilon) for seed in range(seeds)] for sparsity in KEPT}
+        runs = {sparsity: [cancer(FIRST_SEED + seed, sparsity, epsilon) for seed in range(seeds)] for sparsity in KEPT}
         for name in runs[KEPT[0]][0]:
             rates = [np.array([run[name] for run in runs[sparsity]]) for sparsity in KEPT]
             lines.append((f"{epsilon:g}", name, *(f"{each.mean():.3f} ({each.std():.3f})" for each in rates)))
