@@ -176,3 +176,13 @@ def test_what_cannot_be_done_is_refused_before_anything_is_charged(kind, options
     with pytest.raises(ValueError, match=words):
         fit(kind, rows=100, ledger=account, **options)
     assert account.spent().epsilon == 0.0
+
+
+def test_a_thousand_columns_of_the_paper_s_setting():
+    """Ten of a thousand columns matter, in 4000 rows, at epsilon 0.5."""
+    rng = np.random.default_rng(7)
+    half = np.where(np.arange(1000) < 10, 10**-0.5, 0.0)
+    rows = rng.choice([-1.0, 1.0], 4000)[:, None] * half + 0.5 * rng.normal(size=(4000, 1000))
+    model = tacit.SymmetricMixture(sparsity=10, epsilon=0.5, delta=1 / 8000, bounds=(-3, 3), random_state=0).fit(rows)
+    assert model.support_.tolist() == list(range(10))
+    assert min(np.linalg.norm(model.half_ - half), np.linalg.norm(model.half_ + half)) < 0.08
