@@ -56,8 +56,7 @@ class SparseMoments:
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
         steps = self._any.steps()
-        weight = sum(step.count / step.noise_multiplier**2 for step in steps)
-        return [*self.screening.steps(weight), *steps]
+        return [*self.screening.steps(sum(step.weight for step in steps)), *steps]
 
     def start(self) -> Sparse:
         """Return what is known before any row is read."""

@@ -74,6 +74,14 @@ class Step:
         """How many releases are made in all."""
         return self.count
 
+    @property
+    def weight(self) -> float:
+        """What the step costs beside others, about: as one Gaussian release of multiplier weight**-0.5 would.
+
+        It is for sharing out a budget, in proportion to zero-concentrated privacy; what is spent, the plan knows.
+        """
+        return self.count / self.noise_multiplier**2
+
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON-safe values; ``step_from_dict`` reads it back."""
         return {"kind": self.kind, **asdict(self)}
@@ -119,6 +127,11 @@ class Selection(Step):
     """
 
     kind: ClassVar[str] = "selection"
+
+    @property
+    def weight(self) -> float:
+        """As of all steps: a choice of epsilon e costs e^2 / 8, Gaussian noise of multiplier 1 / e costs e^2 / 2."""
+        return super().weight / 4
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,8 @@ def test_the_paper_s_plan():
     assert (choices.count, choices.parts, choices.size) == (FEW, 5, 60)
     assert isinstance(gradients, SplitGaussian)
     assert (gradients.count, gradients.parts, gradients.size) == (1, 5, FEW)
-    assert choices.count / (2 * choices.noise_multiplier) ** 2 == pytest.approx(1 / gradients.noise_multiplier**2)
+    assert choices.weight == pytest.approx(gradients.weight)
+    assert gradients.weight == gradients.noise_multiplier**-2
 
 
 @pytest.mark.parametrize("method", ["clipped", "robust", "robust_em", "truncated"])
