@@ -109,8 +109,9 @@ class GradientMethods(PrivateEstimator):
         return not isinstance(self.init, str) or self.init != "random"
 
     def _guess(self, columns: int) -> Array | None:
-        """Return the start that was given, if any."""
-        return self._begin(columns) if self._guess_given() else None
+        """Return the start that was given, if any; one that is 0 everywhere says nothing."""
+        start = self._begin(columns) if self._guess_given() else None
+        return start if start is not None and start.any() else None
 
     def _chosen(self, found: Any) -> Any:
         """Set ``support_`` where columns were chosen, and return what was found of them."""
@@ -153,6 +154,15 @@ class GradientMethods(PrivateEstimator):
 
     def _gradient_notes(self) -> list[str]:
         """Return what the certificate has to say beside the method."""
-        split = [f"Rows were dealt out by position: each was used in one of {self.n_iter_} steps."] * bool(self.split)
-        printed = ["Formulas as printed in the papers, mistakes included."] * bool(self.as_printed)
-        return split + printed
+        notes = []
+        if self.sparsity is not None:
+            when = "first" if self.method == "moments" else "anew in each step"
+            notes.append(
+                f"Columns that matter were chosen privately, {when}: {self.sparsity} of {self.n_features_in_}."
+            )
+        if self.split:
+            steps = self.n_iter_ // (1 if self.sparsity is None else 2)  # in each, columns are chosen first
+            notes.append(f"Rows were dealt out by position: each was used in one of {steps} steps.")
+        if self.as_printed:
+            notes.append("Formulas as printed in the papers, mistakes included.")
+        return notes

@@ -119,6 +119,8 @@ def test_the_paper_s_plan():
     assert (gradients.count, gradients.parts, gradients.size) == (1, 5, FEW)
     assert choices.weight == pytest.approx(gradients.weight)
     assert gradients.weight == gradients.noise_multiplier**-2
+    assert "each was used in one of 5 steps" in " ".join(model.privacy_.notes)
+    assert "anew in each step: 4 of 60" in " ".join(model.privacy_.notes)
 
 
 @pytest.mark.parametrize("method", ["clipped", "robust", "robust_em", "truncated"])
