@@ -8,10 +8,10 @@ import pytest
 
 from tacit.audit import audit_outputs
 from tacit.privacy import Budget, Gaussian, Laplace, Plan, Selection
-from tacit.release import Curator, generator
+from tacit.release import Choice, Curator, generator
 from tacit.release.mechanisms import gaussian_vector, laplace_vector, noisy_count, quantile, select
 from tacit.sources import as_source
-from tacit.statistics import ComponentMoments, Components
+from tacit.statistics import ComponentMoments, Components, RobustSum
 
 DELTA = 1e-6
 
@@ -137,3 +137,36 @@ def test_curator(kind, neighbors):
         assert share(audited(run, data, neighbor, plan, method="gdp", trials=1200)) > 0.6
     else:
         audited(run, data, neighbor, plan, delta=0.0, trials=1200)
+
+
+def choice_audit(neighbors, side, trials=1200):
+    """A row that pulls two columns apart as far as it can, the whole way from rows to what is chosen."""
+    total = RobustSum(np.zeros(3), np.ones(3))
+    plan = Plan((Selection("column", 0.5),), neighbors=neighbors)
+    shared = np.zeros((5, 3))
+    data = np.vstack([shared, [[1.0, -1.0, 1.0]]])
+    neighbor = np.vstack([shared, [[-1.0, 1.0, -1.0]]]) if neighbors == "replace_one" else shared
+
+    def run(rows, seed, trials):
+        often = Plan((Selection("column", 0.5, count=trials, size=3),), neighbors=neighbors)
+        curator = Curator(as_source(rows), often, random_state=seed)
+        chosen = [curator.choose("column", Choice(total, 1, side)) for _ in range(trials)]
+        return [int(2 * places[0] + (signs[0] > 0)) for places, signs in chosen]
+
+    settings = {"delta": 0.0, "trials": trials, "confidence": 0.999, "vectorized": True, "random_state": 0}
+    return audit_outputs(run, data, neighbor, claim=plan, **settings)
+
+
+@pytest.mark.parametrize("side", ["largest", "either"])
+@pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
+def test_choices_by_sums(neighbors, side):
+    assert choice_audit(neighbors, side).consistent_with()
+
+
+def test_choices_that_are_too_sure_are_caught(monkeypatch):
+    """Were the scale a third of what it should be, the same rows would show it."""
+    from tacit.release import curator
+
+    choose = curator.choose
+    monkeypatch.setattr(curator, "choose", lambda utilities, scale, *rest: choose(utilities, scale / 3, *rest))
+    assert choice_audit("replace_one", "either").refutes()

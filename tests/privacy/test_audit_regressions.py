@@ -42,6 +42,15 @@ MODELS = {
     "one regression": Regressions(n_components=1, target_bounds=1.0),
     "gaps": WithGaps(target_bounds=1.0),
     "symmetric mixture": tacit.SymmetricMixture(),
+    "sparse mixture": tacit.SymmetricMixture(sparsity=1),
+    "sparse regressions": Regressions(symmetric=True, sparsity=1, target_bounds=1.0),
+    "sparse gaps": WithGaps(sparsity=1, target_bounds=1.0),
+    "thresholded mixture": tacit.SymmetricMixture(
+        method="truncated", sparsity=1, truncation=1.0, scale=0.3, n_iter=3, init=[0.5, 0.5]
+    ),
+    "thresholded split mixture": tacit.SymmetricMixture(
+        method="truncated", sparsity=1, truncation=1.0, scale=0.3, n_iter=3, split=True, init=[0.5, 0.5]
+    ),
     "clipped mixture": tacit.SymmetricMixture(method="clipped", scale=0.3, n_iter=3, init=[0.5, 0.5]),
     "robust mixture": tacit.SymmetricMixture(method="robust_em", scale=0.3, n_iter=3, init=[0.5, 0.5]),
     "robust regressions": Regressions(symmetric=True, method="robust", scale=0.3, n_iter=3, target_bounds=1.0),

@@ -27,6 +27,7 @@ from tacit.sources import as_source
 from tacit.statistics import (
     Bins,
     CellCounts,
+    CellRanks,
     Centres,
     Clip,
     ClusterMoments,
@@ -42,13 +43,16 @@ from tacit.statistics import (
     MissingCovariateGradient,
     MissingScores,
     ObservedCells,
+    OnColumns,
     OutlierCount,
     PairCounts,
     RegressionScores,
     RobustSum,
     RowCount,
+    ScreeningValues,
     Shorten,
     Smoothed,
+    SomeValues,
     SymmetricMixtureGradient,
     SymmetricRegressionGradient,
     TableComponents,
@@ -107,7 +111,22 @@ GRADIENTS = [
     MissingCovariateGradient(np.array([1.2]), 0.3, 0.7, as_printed=True),
 ]
 
+# What columns are screened by: of rows of two columns, or of one and a target.
+SCREENS = [
+    ScreeningValues("spread", np.array([0.1, -0.2]), 0.3),
+    ScreeningValues("folding", np.array([0.1, -0.2]), 0.3, direction=np.array([1.0, -2.0])),
+    *(ScreeningValues(screen, np.array([0.1, -0.2]), 0.3, 0.7) for screen in ("interaction", "association")),
+    *(ScreeningValues(screen, np.array([0.1, -0.2]), 0.3, 0.7, np.array([-1.0])) for screen in ("folding", "crossing")),
+    CellRanks(np.array([0.1, 0.4, 2.0]), (0, 1), np.array([0.1, 0.0]), absolute=True),
+    CellRanks(np.array([-0.3, 0.4]), (1,), np.array([0.1]), absolute=False),
+    SomeValues(GRADIENTS[0], (1,)),
+    SomeValues(GRADIENTS[3], (0,)),
+]
+
 STATISTICS = [
+    *(RobustSum(np.zeros(each.size), np.ones(each.size), values=each) for each in SCREENS),
+    OnColumns(RobustSum(np.zeros(1), np.ones(1), Shorten(), count=0.5), (1,)),
+    OnColumns(ComponentMoments(ALONE, 1.5), (1, 0)),
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
     ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),
@@ -202,7 +221,7 @@ def moved(statistic, rows, others, norm="l2"):
     with np.errstate(all="ignore"):
         change = statistic.block_sum(rows) - statistic.block_sum(others)
     assert np.isfinite(change).all()
-    return float(np.linalg.norm(change, 1 if norm == "l1" else 2))
+    return float(np.linalg.norm(change, {"l1": 1, "l2": 2, "linf": np.inf}[norm]))
 
 
 def bound(statistic, neighbors, norm="l2", rows=0):
@@ -307,6 +326,24 @@ def test_replaced_row_reaches_the_bound_of_gains(candidates):
     attack = attack_sensitivity(
         LikelihoodGains(candidates), COLUMNS, neighbors="replace_one", trials=200, random_state=0
     )
+    assert not attack.exceeds
+    assert attack.ratio > 0.99, attack
+
+
+@every_relation
+@pytest.mark.parametrize(
+    "statistic", [each for each in STATISTICS if isinstance(each, RobustSum | OnColumns)], ids=label
+)
+def test_search_finds_no_counterexample_in_one_number(statistic, neighbors):
+    attack = attack_sensitivity(statistic, COLUMNS, neighbors=neighbors, norm="linf", trials=60, random_state=0)
+    assert not attack.exceeds, attack
+
+
+@pytest.mark.parametrize("values", [*SCREENS[:4], SCREENS[5]], ids=lambda values: values.screen)
+def test_one_row_moves_the_score_of_a_column_by_all_that_is_stated(values):
+    """What choices are charged for: nothing less would do."""
+    total = RobustSum(np.zeros(values.size), np.ones(values.size), values=values)
+    attack = attack_sensitivity(total, COLUMNS, neighbors="replace_one", norm="linf", trials=300, random_state=0)
     assert not attack.exceeds
     assert attack.ratio > 0.99, attack
 

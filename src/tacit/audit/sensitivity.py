@@ -28,12 +28,13 @@ from tacit.audit.fields import numbers_in
 from tacit.privacy import Relation, check_relation
 
 Array = NDArray[np.float64]
-Norm = Literal["l1", "l2"]
+Norm = Literal["l1", "l2", "linf"]
 
 _UGLY = np.array(
     [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -5e-324, 1e-308, 1e154, -1e154, 1e-160, 1e16]
 )
 _TOLERANCE = 1e-9
+_ORDERS: dict[Norm, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 _CLIMBS = 4
 
 
@@ -118,7 +119,7 @@ def attack_sensitivity(
         The number of columns of the blocks it takes.
     neighbors : {"replace_one", "add_remove"}
         What makes two data sets neighbours: one row takes another value, or one row is added.
-    norm : {"l1", "l2"}
+    norm : {"l1", "l2", "linf"}
         The norm in which the change is measured.
     rows : int
         The largest number of rows the two data sets share.
@@ -155,7 +156,7 @@ def attack_sensitivity(
     """
     check_relation(neighbors)
     if norm not in get_args(Norm):
-        raise ValueError(f"norm must be 'l1' or 'l2', and it is {norm!r}.")
+        raise ValueError(f"norm must be 'l1', 'l2' or 'linf', and it is {norm!r}.")
     if columns < 1 or rows < 0 or trials < 2:
         raise ValueError(
             "columns must be at least 1, rows at least 0 and trials at least 2, "
@@ -220,7 +221,7 @@ def _change(statistic: BoundedSum, pair: _Pair, norm: Norm) -> tuple[float, str 
             data, neighbor = (_total(statistic, rows, pair.block_rows) for rows in (pair.data, pair.neighbor))
             if not (np.isfinite(data).all() and np.isfinite(neighbor).all()):
                 return np.inf, "block_sum returned a value that is not finite"
-            return float(np.linalg.norm(data - neighbor, ord=1 if norm == "l1" else 2)), None
+            return float(np.linalg.norm(data - neighbor, ord=_ORDERS[norm])), None
     except Exception as error:
         # An exception that one data set raises and its neighbour does not is an output like any other.
         return np.inf, f"block_sum raised {type(error).__name__}: {error}"

@@ -19,7 +19,7 @@ _WIDTHS = (1, 2, 4, 8)  # of groups of neighbouring bins: rows too scarce to sta
 
 def bounds_step(others: list[Step], columns: int) -> Gaussian:
     """Return the step that finds the bounds, with its share of the budget beside the model's own steps."""
-    power = sum(step.count / step.noise_multiplier**2 for step in others)
+    power = sum(step.weight for step in others)
     multiplier = (power * _SHARE / (1 - _SHARE)) ** -0.5
     return Gaussian(STEP, multiplier, 1, Magnitudes(columns).size)
 

@@ -7,12 +7,11 @@ release that, and gives the model what came back. Model code never meets a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tacit.fitting.progress import Watch
 from tacit.privacy import Step
-from tacit.release import Curator, Statistic
-from tacit.statistics.components import Array
+from tacit.release import Choice, Curator, Statistic
 
 State = TypeVar("State")
 Noise = Callable[[Statistic], float]
@@ -36,15 +35,15 @@ class Model(Protocol[State]):
         ``noise(statistic)`` is the scale of the noise that a statistic's sum would get in this round.
         """
 
-    def update(self, state: State, index: int, statistic: Statistic, released: Array, noise: float) -> State:
-        """M-step: return new parameters from a noisy sum."""
+    def update(self, state: State, index: int, statistic: Statistic, released: Any, noise: float) -> State:
+        """M-step: return new parameters from a noisy sum, or from what was chosen if the statistic is a ``Choice``."""
 
 
 def run(
     model: Model[State],
     curator: Curator,
     watch: Watch = lambda done, total: None,
-    heard: Callable[[Statistic, Array, float], None] = lambda statistic, released, noise: None,
+    heard: Callable[[Statistic, Any, float], None] = lambda statistic, released, noise: None,
 ) -> State:
     """Run all rounds of a model through a curator and return its final parameters.
 
@@ -61,7 +60,7 @@ def run(
     for index, step in enumerate(model.rounds):
         state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
         noise = curator.noise(step, statistic)
-        released = curator.release(step, statistic)
+        released = (curator.choose if isinstance(statistic, Choice) else curator.release)(step, statistic)
         heard(statistic, released, noise)
         state = model.update(state, index, statistic, released, noise)
         watch(index + 1, len(model.rounds))

@@ -64,6 +64,11 @@ class FoldedMoments:
         Standard deviation of each column within a component, where it is public.
     n_iter : int or "auto"
         Number of releases.
+    begin : (d,) array, optional
+        Where to start, if there is something known of `half` that is private already or public: the axis is then not
+        looked for. Takes a `unit`.
+    unit : float
+        The scale to start from.
     """
 
     columns: int
@@ -72,16 +77,19 @@ class FoldedMoments:
     origin: Array
     scale: float | None = None
     n_iter: int | str = "auto"
+    begin: Array | None = None
+    unit: float = 1.0
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        folding = _FOLDING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - _LOOKING_ROUNDS - 1
+        looking = _LOOKING_ROUNDS if self.begin is None else 0
+        folding = _FOLDING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - looking - 1
         if folding < 0:
             raise ValueError(
-                f"n_iter is {self.n_iter}, and it takes {_LOOKING_ROUNDS} releases to find a start and one more; pass "
-                f'n_iter={_LOOKING_ROUNDS + 1} or more, or "auto".'
+                f"n_iter is {self.n_iter}, and it takes {looking} releases to find a start and one more; pass "
+                f'n_iter={looking + 1} or more, or "auto".'
             )
-        self.rounds = [LOOKING] * _LOOKING_ROUNDS + [FOLDING] * folding + [FINAL]
+        self.rounds = [LOOKING] * looking + [FOLDING] * folding + [FINAL]
 
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
@@ -96,8 +104,8 @@ class FoldedMoments:
         return ScaleFree(1, self.columns, "full", self.neighbors, self.rows)
 
     def start(self) -> Folded:
-        """Return a table as large as the bounds."""
-        return Folded(self._table().start())
+        """Return a table as large as the bounds, or what is known."""
+        return Folded(self._table().start(), self.begin, self.scale or self.unit)
 
     def statistic(self, state: Folded, index: int, noise: Noise) -> tuple[Folded, ComponentMoments]:
         """Return what the next round releases: moments of rows first, then of folded ones."""

@@ -14,6 +14,8 @@ from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.missing_moments import MissingMoments, Stand
 from tacit.latent.mixture import Mixture
+from tacit.latent.screening import Screened
+from tacit.latent.sparse_moments import SparseMoments
 from tacit.privacy import Account, Budget
 from tacit.statistics import MissingCovariateGradient, TableComponents
 from tacit.statistics.components import Array
@@ -34,6 +36,10 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         inputs to be standard normal and the target to have no intercept.
     scale : float, optional
         The standard deviation of residuals, which the papers' methods take to be known; "moments" estimates it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.latent.screening`. With a method of the
+        papers, anew in each step.
     init : "random" or (n_features,) array, default "random"
         Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
         give.
@@ -81,8 +87,11 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         are missing. None for the papers' methods.
     inputs_mean_ : (n_features,) array
     inputs_covariance_ : (n_features, n_features) array
+        With a `sparsity`, of the columns in support_ alone.
+    support_ : (sparsity,) array
+        With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
-        How many releases were made.
+        How many rounds of releases were made.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     privacy_ : Certificate
@@ -110,6 +119,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         *,
         method: str = "moments",
         scale: float | None = None,
+        sparsity: int | None = None,
         init: Any = "random",
         learning_rate: float = 1.0,
         clip: float = 1.0,
@@ -129,6 +139,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
     ) -> None:
         self.method = method
         self.scale = scale
+        self.sparsity = sparsity
         self.init = init
         self.learning_rate = learning_rate
         self.clip = clip
@@ -164,7 +175,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, "Fitting a regression") as watch:
             state = run(model, curator, watch)
-        found = model.finish(state)
+        found = self._chosen(model.finish(state))
         if isinstance(found, Stand):
             self._publish(found.table.mixture, found.errors)
         else:
@@ -181,7 +192,7 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         factor, mean = components.factors[0], components.means[0, -1]
         predicted = []
         for block in self._standard_blocks(X):
-            rows = np.column_stack([block, np.full(len(block), np.nan)])
+            rows = np.column_stack([block[:, self._inputs_used()], np.full(len(block), np.nan)])
             out = np.empty(len(block))
             for part in components.e_step(rows, missing=True):
                 out[part.places] = mean + factor[-1] @ part.lifted[0, 1:]
@@ -193,38 +204,54 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         self._check_gradient_options(("clipped", "robust", "truncated"))
         if self.method == "moments" and self.scale is not None:
             raise ValueError('method="moments" estimates the scale of residuals; leave out scale.')
+        if self.method == "moments" and self._guess_given():
+            raise ValueError('method="moments" needs no start; leave out init, or choose another method.')
         return checked_budget(self, missing=("model",))
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> MissingMoments | GradientEM:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> MissingMoments | SparseMoments | GradientEM:
         if self.method != "moments":
             return self._gradient_em(MissingCovariateGradient, domain.columns - 1, n_rows, budget)
-        return MissingMoments(domain.columns - 1, self.neighbors, n_rows, self.n_iter, domain.least_variances)
+        narrow = domain.least_variances
+        if self.sparsity is None:
+            return MissingMoments(domain.columns - 1, self.neighbors, n_rows, self.n_iter, narrow)
+
+        def chosen(found: Screened) -> MissingMoments:
+            columns = [*found.columns, domain.columns - 1]
+            return MissingMoments(len(columns) - 1, self.neighbors, n_rows, self.n_iter, narrow[columns])
+
+        return self._sparse("association", -domain.centre / domain.scale, chosen, centred=True)
 
     def _white_table(self, beta: Array) -> Mixture:
         """Return the Gaussian of standard normal inputs and their target, in standard coordinates."""
-        units = self._joint.scale
+        inputs = self._inputs_used()
+        joint = np.append(inputs, len(beta))
+        units = self._joint.scale[joint]
         factor = np.eye(len(units))
-        factor[-1, :-1], factor[-1, -1] = beta, self.scale
+        factor[-1, :-1], factor[-1, -1] = beta[inputs], self.scale
         factor /= units[:, None]
-        return Mixture(np.ones(1), (-self._joint.centre / units)[None], (factor @ factor.T)[None])
+        return Mixture(np.ones(1), (-self._joint.centre[joint] / units)[None], (factor @ factor.T)[None])
 
     def _publish(self, table: Mixture, errors: Array | None) -> None:
         """Set the public attributes, in the units of inputs and target."""
         centre, scale = self._target
         factor = np.linalg.cholesky(table.covariances[0])
         slopes = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
+        inputs = self._inputs_used()
+        units = self._domain.scale[inputs]
         self._table, self._errors = table, None if errors is None else np.ascontiguousarray(errors)
+        self.coef_ = self._among_all(scale * slopes / units, self._domain.columns)
         variances = self._coefficient_covariances()
-        self.coef_errors_ = None if variances is None else np.sqrt(np.einsum("kii->ki", variances))[0]
-        self.coef_ = scale * slopes / self._domain.scale
-        self.inputs_mean_ = self._domain.centre + self._domain.scale * table.means[0, :-1]
-        self.inputs_covariance_ = table.covariances[0, :-1, :-1] * np.outer(self._domain.scale, self._domain.scale)
-        self.intercept_ = float(centre + scale * table.means[0, -1] - self.coef_ @ self.inputs_mean_)
+        self.coef_errors_ = None
+        if variances is not None:
+            self.coef_errors_ = self._among_all(np.sqrt(np.einsum("kii->ki", variances))[0], self._domain.columns)
+        self.inputs_mean_ = self._domain.centre[inputs] + units * table.means[0, :-1]
+        self.inputs_covariance_ = table.covariances[0, :-1, :-1] * np.outer(units, units)
+        self.intercept_ = float(centre + scale * table.means[0, -1] - self.coef_[inputs] @ self.inputs_mean_)
         self.scale_ = float(scale * factor[-1, -1])
 
     def _coefficient_covariances(self) -> Array | None:
-        """Return how coefficients err together, (1, d, d), in the units of inputs and target."""
-        units = self._domain.scale
+        """Return how coefficients err together, (1, d, d), in the units of inputs and target; of those chosen alone."""
+        units = self._domain.scale[self._inputs_used()]
         return None if self._errors is None else self._target[1] ** 2 * self._errors[None] / np.outer(units, units)
 
     _about = (
@@ -237,12 +264,13 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         table = self._table
         errors = None if self._errors is None else self._errors.tolist()
         gaussian = {"mean": table.means[0].tolist(), "covariance": table.covariances[0].tolist()}
-        return {"gaussian": gaussian | {"errors": errors}}
+        return {"gaussian": gaussian | {"errors": errors}, **self._stored_support()}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._checked()
+        self._restore_support(values)
         mean, covariance = (np.array(values["gaussian"][name], float) for name in ("mean", "covariance"))
-        wide = 1 + self._domain.columns
+        wide = 1 + len(self._inputs_used())
         check_shapes(mean=(mean, (wide,)), covariance=(covariance, (wide, wide)))
         if not np.allclose(covariance, covariance.T, rtol=1e-9, atol=0.0):
             raise ValueError("the covariance must be symmetric")

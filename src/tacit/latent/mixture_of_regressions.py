@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.regressions import Regressions
 from tacit.latent.score_moments import Found, ScoreMoments
+from tacit.latent.screening import Screened
+from tacit.latent.sparse_moments import SparseMoments
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricRegressionGradient
 from tacit.statistics.components import Array
@@ -40,6 +43,10 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     fit_intercept : bool, default True
     scale : float, optional
         The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.latent.screening`. With a method of the
+        papers, anew in each step.
     init : "random" or (n_features,) array, default "random"
         Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
         give for coefficients of one component.
@@ -91,8 +98,10 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     inputs_mean_ : (n_features,) array
     inputs_covariance_ : (n_features, n_features) array
         Found on the way; the papers' methods take inputs to be standard normal.
+    support_ : (sparsity,) array
+        With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
-        How many releases were made.
+        How many rounds of releases were made.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     privacy_ : Certificate
@@ -120,6 +129,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         symmetric: bool = False,
         fit_intercept: bool = True,
         scale: float | None = None,
+        sparsity: int | None = None,
         init: Any = "random",
         learning_rate: float = 1.0,
         clip: float = 1.0,
@@ -143,6 +153,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         self.symmetric = symmetric
         self.fit_intercept = fit_intercept
         self.scale = scale
+        self.sparsity = sparsity
         self.init = init
         self.learning_rate = learning_rate
         self.clip = clip
@@ -178,8 +189,8 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
             state = run(model, curator, watch)
-        found = model.finish(state)
-        self._publish(found if isinstance(found, Found) else self._opposite(found))
+        found = self._chosen(model.finish(state))
+        self._publish(self._of_all(found) if isinstance(found, Found) else self._opposite(found))
         self.n_iter_ = len(model.rounds)
         notes = [f"Mixture of {self.n_components} regression(s), method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
@@ -243,22 +254,52 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
             )
         if self.symmetric and self.n_components != 2:
             raise ValueError(f"symmetric=True is for two components, and n_components is {self.n_components}.")
+        if self.sparsity is not None and self.n_components > 1 and not self.symmetric:
+            raise ValueError(
+                "sparsity is for one component, or two with opposite coefficients (symmetric=True). Columns that act "
+                "differently in several groups are not searched for: choose them beforehand, or leave out sparsity."
+            )
+        if self.sparsity is not None and self.n_components == 1 and self._guess_given():
+            raise ValueError("One regression needs no start; leave out init.")
         return checked_budget(self, missing=("error", "ignore"))
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | GradientEM:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | SparseMoments | GradientEM:
         if self.method != "moments":
             return self._gradient_em(SymmetricRegressionGradient, domain.columns - 1, n_rows, budget)
-        origin = None if self.fit_intercept and not self.symmetric else -domain.centre / domain.scale
-        return ScoreMoments(
-            self.n_components,
-            domain.columns - 1,
-            self.neighbors,
-            n_rows,
-            self.n_iter,
-            self.symmetric,
-            origin,
-            domain.least_variances,
-        )
+        zero = -domain.centre / domain.scale
+        origin = None if self.fit_intercept and not self.symmetric else zero
+
+        def few(columns: Array, direction: Array | None = None) -> ScoreMoments:
+            return ScoreMoments(
+                self.n_components,
+                len(columns) - 1,
+                self.neighbors,
+                n_rows,
+                self.n_iter,
+                self.symmetric,
+                None if origin is None else origin[columns],
+                domain.least_variances[columns],
+                direction,
+            )
+
+        if self.sparsity is None:
+            return few(np.arange(domain.columns))
+
+        def chosen(found: Screened) -> ScoreMoments:
+            columns = np.array([*found.columns, domain.columns - 1])
+            return few(columns, np.array(found.signs, dtype=np.float64) if self.symmetric else None)
+
+        if not self.symmetric:
+            return self._sparse("association", zero, chosen, centred=origin is None)
+        guess = self._guess(domain.columns - 1)
+        return self._sparse("interaction", zero, chosen, None if guess is None else guess * domain.scale[:-1])
+
+    def _of_all(self, found: Found) -> Found:
+        """Return regressions on all columns, from those on the columns that were chosen."""
+        few = found.regressions
+        slopes = self._among_all(few.coefficients[:, 1:], self._domain.columns)
+        coefficients = np.column_stack([few.coefficients[:, 0], slopes])
+        return replace(found, regressions=replace(few, coefficients=coefficients))
 
     def _opposite(self, beta: Array) -> Found:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
@@ -267,34 +308,42 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         intercepts = (both @ self._domain.centre - centre) / scale
         coefficients = np.column_stack([intercepts, both * self._domain.scale / scale])
         found = Regressions(np.full(2, 0.5), coefficients, np.full(2, float(self.scale) / scale))
-        units = self._domain.scale
-        return Found(found, None, -self._domain.centre / units, np.diag(units**-2.0))
+        inputs = self._inputs_used()
+        units = self._domain.scale[inputs]
+        return Found(found, None, -self._domain.centre[inputs] / units, np.diag(units**-2.0))
 
     def _publish(self, found: Found) -> None:
         """Set the public attributes, in the units of inputs and target."""
         centre, scale = self._target
         # Stored row by row, so that a model that comes back from a file computes the same, to the last digit.
         found = Found(*(None if each is None else _by_rows(each) for each in vars(found).values()))
-        regressions, units = found.regressions, self._domain.scale
+        regressions, inputs = found.regressions, self._inputs_used()
+        units = self._domain.scale[inputs]
         slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
         self._found, self._regressions = found, regressions
         self.weights_ = regressions.weights
         self.coef_ = slopes
         self.intercept_ = centre + scale * regressions.coefficients[:, 0] - slopes @ self._domain.centre
         self.scales_ = scale * regressions.scales
-        self.inputs_mean_ = self._domain.restore(found.mean)
+        self.inputs_mean_ = self._domain.centre[inputs] + units * found.mean
         self.inputs_covariance_ = found.covariance * np.outer(units, units)
         variances = self._coefficient_covariances()
-        self.coef_errors_ = None if variances is None else np.sqrt(np.einsum("kii->ki", variances))
+        self.coef_errors_ = None
+        if variances is not None:
+            self.coef_errors_ = self._among_all(np.sqrt(np.einsum("kii->ki", variances)), self._domain.columns)
 
     def _coefficient_covariances(self) -> Array | None:
-        """Return how coefficients of each component err together, (K, d, d), in the units of inputs and target."""
-        found, units = self._found, self._domain.scale
+        """Return how coefficients of each component err together, (K, d, d), in the units of inputs and target.
+
+        With a `sparsity`, those of the columns that were chosen.
+        """
+        found, inputs = self._found, self._inputs_used()
+        units = self._domain.scale[inputs]
         if found.errors is None:
             return None
         second = found.covariance
         if not self.fit_intercept or self.symmetric:  # measured from where all inputs are 0
-            apart = found.mean + self._domain.centre / units
+            apart = found.mean + self._domain.centre[inputs] / units
             second = second + np.outer(apart, apart)
         inverse = np.linalg.inv(second) / np.outer(units, units)
         return (self._target[1] * found.errors[:, None, None]) ** 2 * inverse
@@ -311,11 +360,13 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
             "regressions": {name: values.tolist() for name, values in vars(self._regressions).items()}
             | {"errors": errors},
             "inputs": {"mean": self._found.mean.tolist(), "covariance": self._found.covariance.tolist()},
+            **self._stored_support(),
         }
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._checked()
-        stored, wide = values["regressions"], self._domain.columns
+        self._restore_support(values)
+        stored, wide, used = values["regressions"], self._domain.columns, len(self._inputs_used())
         errors = None if self.method != "moments" else np.array(stored["errors"], float)
         mean, covariance = (np.array(values["inputs"][name], float) for name in ("mean", "covariance"))
         found = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))
@@ -324,8 +375,8 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
             coefficients=(found.coefficients, (self.n_components, 1 + wide)),
             scales=(found.scales, (self.n_components,)),
             errors=(found.scales if errors is None else errors, (self.n_components,)),
-            mean=(mean, (wide,)),
-            covariance=(covariance, (wide, wide)),
+            mean=(mean, (used,)),
+            covariance=(covariance, (used, used)),
         )
         np.linalg.cholesky(covariance)
         if (found.weights < 0).any() or abs(found.weights.sum() - 1) > 1e-6 or (found.scales <= 0).any():

@@ -103,6 +103,9 @@ class ScoreMoments:
         have intercepts.
     least_variances : (1 + d,) array, optional
         Public knowledge of how narrow a column can be.
+    direction : (d,) array, optional
+        In which the coefficients of two components differ, where that is public or private already: then it need not be
+        found.
     """
 
     n_components: int
@@ -113,6 +116,7 @@ class ScoreMoments:
     symmetric: bool = False
     origin: Array | None = None
     least_variances: Array | float = 1e-8
+    direction: Array | None = None
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
 
@@ -129,7 +133,7 @@ class ScoreMoments:
         self.rounds = [WHITENING] * _WHITENING_ROUNDS + [GROWING] * len(growing) + [REFINING] * refining + [FINAL]
 
     def _growing_sizes(self) -> list[int]:
-        if self.n_components == 1:
+        if self.n_components == 1 or self.direction is not None:
             return []
         most = 2 if self.symmetric else 2 * self.n_components
         sizes = [1]
@@ -208,7 +212,11 @@ class ScoreMoments:
         centre, factor = self._white(state)  # the factor's last row is the regression on white inputs, and what is left
         coefficients = np.concatenate([centre[-1:], factor[-1, :-1]])
         one = Regressions(np.ones(1), coefficients[None], factor[-1:, -1])
-        return replace(state, regressions=one, doubts=np.ones(1))
+        directions = None
+        if self.direction is not None:
+            white = factor[:-1, :-1].T @ self.direction
+            directions = np.concatenate([[0.0], white / np.linalg.norm(white)])[None]
+        return replace(state, regressions=one, directions=directions, doubts=np.ones(1))
 
     def _white(self, state: Stand) -> tuple[Array, Array]:
         """Return where all columns are measured from, and a factor of their second moment about it."""

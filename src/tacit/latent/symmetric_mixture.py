@@ -17,10 +17,14 @@ from tacit.latent.engine import run
 from tacit.latent.folded_moments import Folded, FoldedMoments
 from tacit.latent.gradient_em import METHODS, GradientEM
 from tacit.latent.gradient_methods import GradientMethods
+from tacit.latent.screening import Screened
+from tacit.latent.sparse_moments import SparseMoments
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricMixtureGradient
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
+
+_FIRST_MEANS = 0.5  # of the columns that are chosen, in units of how large cells are: where EM starts
 
 
 class SymmetricMixture(DensityMixin, GradientMethods):
@@ -36,9 +40,13 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         others are published ones, kept for comparison; see :mod:`tacit.latent.gradient_em`. They need no bounds.
     scale : float, optional
         The standard deviation of each column within a component, where it is public. "moments" can estimate it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.latent.screening`. With a method of the
+        papers, anew in each step.
     init : "random" or (n_features,) array, default "random"
         Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
-        give for half_.
+        give for half_. "moments" can do with a guess where it is to choose columns, and needs none.
     learning_rate : float, default 1.0
         What gradients are multiplied by, for "clipped", "robust" and "truncated".
     clip : float, default 1.0
@@ -78,8 +86,10 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     half_ : (n_features,) array
         Where one of the components is; the other is at -half_. Which is which means nothing.
     scale_ : float
+    support_ : (sparsity,) array
+        With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
-        How many releases were made.
+        How many rounds of releases were made.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     privacy_ : Certificate
@@ -101,6 +111,7 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         *,
         method: str = "moments",
         scale: float | None = None,
+        sparsity: int | None = None,
         init: Any = "random",
         learning_rate: float = 1.0,
         clip: float = 1.0,
@@ -120,6 +131,7 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     ) -> None:
         self.method = method
         self.scale = scale
+        self.sparsity = sparsity
         self.init = init
         self.learning_rate = learning_rate
         self.clip = clip
@@ -153,7 +165,7 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         model = self._model(self._enter(curator, domain), n_rows, budget)
         with progress(self.verbose, "Fitting two components") as watch:
             state = run(model, curator, watch)
-        self._publish(model.finish(state))
+        self._publish(self._chosen(model.finish(state)))
         self.n_iter_ = len(model.rounds)
         notes = [f"Symmetric mixture, method {self.method}.", *self._gradient_notes()]
         self._certify(curator, budget, n_rows, notes)
@@ -205,18 +217,26 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     def _shaped(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> FoldedMoments | GradientEM:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> FoldedMoments | SparseMoments | GradientEM:
         if self.method != "moments":
             return self._gradient_em(SymmetricMixtureGradient, domain.columns, n_rows, budget)
         scale = None if self.scale is None else float(self.scale / domain.scale[0])
         origin = -domain.centre / domain.scale
-        return FoldedMoments(domain.columns, self.neighbors, n_rows, origin, scale, self.n_iter)
+        if self.sparsity is None:
+            return FoldedMoments(domain.columns, self.neighbors, n_rows, origin, scale, self.n_iter)
+
+        def few(found: Screened) -> FoldedMoments:
+            begin = _FIRST_MEANS * found.unit * np.array(found.signs, dtype=np.float64)
+            where = origin[list(found.columns)]
+            return FoldedMoments(len(begin), self.neighbors, n_rows, where, scale, self.n_iter, begin, unit=found.unit)
+
+        return self._sparse("spread", origin, few, self._guess(domain.columns))
 
     def _publish(self, found: Folded | Array) -> None:
         """Set the public attributes, in the units of the rows."""
         if isinstance(found, Folded):
             unit = float(self._domain.scale[0])
-            self.half_, self.scale_ = unit * found.half, unit * found.scale
+            self.half_, self.scale_ = self._among_all(unit * found.half, self._domain.columns), unit * found.scale
         else:
             self.half_, self.scale_ = found, float(self.scale)
 
@@ -226,10 +246,11 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     )
 
     def _stored(self) -> dict[str, Any]:
-        return {"symmetric": {"half": self.half_.tolist(), "scale": self.scale_}}
+        return {"symmetric": {"half": self.half_.tolist(), "scale": self.scale_}, **self._stored_support()}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._checked()
+        self._restore_support(values)
         half, scale = np.array(values["symmetric"]["half"], float), np.array(values["symmetric"]["scale"], float)
         check_shapes(half=(half, (self._domain.columns,)), scale=(scale, ()))
         if scale <= 0:

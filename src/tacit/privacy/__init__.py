@@ -9,7 +9,7 @@ from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
 from .ledger import Account, Ledger
 from .plan import Plan
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, Step
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, Split, SplitGaussian, SplitSelection, Step
 
 __all__ = [
     "Account",
@@ -27,7 +27,9 @@ __all__ = [
     "ReleaseRecord",
     "SampledGaussian",
     "Selection",
+    "Split",
     "SplitGaussian",
+    "SplitSelection",
     "Step",
     "check_relation",
 ]

@@ -24,7 +24,7 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import Gaussian, SampledGaussian, SplitGaussian, Step
+from .steps import Gaussian, SampledGaussian, Selection, Split, Step
 
 __all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
 
@@ -36,7 +36,7 @@ Profile = GaussianProfile | MixedProfile
 
 def check_relation_allows(steps: tuple[Step, ...], neighbors: Relation) -> None:
     """Refuse steps that have no guarantee under a relation, however much noise they have."""
-    if neighbors == "add_remove" and any(isinstance(step, SplitGaussian) for step in steps):
+    if neighbors == "add_remove" and any(isinstance(step, Split) for step in steps):
         raise PlanError(
             'Rows are split by position, and under "add_remove" a row that comes or goes moves all rows behind it; use '
             'neighbors="replace_one", or do not split.'
@@ -162,7 +162,8 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
         elif isinstance(step, Gaussian):  # also one of shares of the rows, of which a row is in one
             mu_squared.append(step.count / noise**2)
         else:
-            counts[step.kind, noise, rate] += step.count
+            kind = Selection.kind if isinstance(step, Selection) else step.kind  # also of shares
+            counts[kind, noise, rate] += step.count
     merged = [Release(kind, noise, rate, count) for (kind, noise, rate), count in sorted(counts.items())]
     if mu_squared:
         merged.append(Release("gaussian", 1 / math.sqrt(math.fsum(mu_squared)), 1.0, 1))

@@ -19,9 +19,9 @@ from . import accounting
 from .budget import Budget, Relation, check_relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, Step, step_from_dict
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, SplitSelection, Step, step_from_dict
 
-__all__ = ["Gaussian", "Laplace", "Plan", "SampledGaussian", "Selection", "SplitGaussian", "Step"]
+__all__ = ["Gaussian", "Laplace", "Plan", "SampledGaussian", "Selection", "SplitGaussian", "SplitSelection", "Step"]
 
 _FORMAT = "tacit.plan/1"
 

@@ -14,12 +14,22 @@ import numbers
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-__all__ = ["Gaussian", "Laplace", "SampledGaussian", "Selection", "SplitGaussian", "Step", "step_from_dict"]
+__all__ = [
+    "Gaussian",
+    "Laplace",
+    "SampledGaussian",
+    "Selection",
+    "Split",
+    "SplitGaussian",
+    "SplitSelection",
+    "Step",
+    "step_from_dict",
+]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What all steps share. Use ``Gaussian``, ``Laplace``, ``Selection``, ``SampledGaussian`` or ``SplitGaussian``.
+    """What all steps share. Use ``Gaussian``, ``Laplace``, ``Selection`` or one of their kinds.
 
     Parameters
     ----------
@@ -63,6 +73,14 @@ class Step:
     def releases(self) -> int:
         """How many releases are made in all."""
         return self.count
+
+    @property
+    def weight(self) -> float:
+        """What the step costs beside others, about: as one Gaussian release of multiplier weight**-0.5 would.
+
+        It is for sharing out a budget, in proportion to zero-concentrated privacy; what is spent, the plan knows.
+        """
+        return self.count / self.noise_multiplier**2
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON-safe values; ``step_from_dict`` reads it back."""
@@ -110,6 +128,11 @@ class Selection(Step):
 
     kind: ClassVar[str] = "selection"
 
+    @property
+    def weight(self) -> float:
+        """As of all steps: a choice of epsilon e costs e^2 / 8, Gaussian noise of multiplier 1 / e costs e^2 / 2."""
+        return super().weight / 4
+
 
 @dataclass(frozen=True)
 class SampledGaussian(Step):
@@ -138,23 +161,16 @@ class SampledGaussian(Step):
 
 
 @dataclass(frozen=True)
-class SplitGaussian(Gaussian):
-    """A Gaussian release of each of ``parts`` shares of the rows: row number i is in share i modulo ``parts``, always.
+class Split(Step):
+    """What steps share that are made of each of ``parts`` shares of the rows: row i is in share i modulo ``parts``.
 
-    Rows may be replaced and not added, so a row stays in its share: whatever it is replaced by, one release alone
-    changes, and the others have the same law given all that came before. So together they cost what one Gaussian
-    release costs (parallel composition), also when each is chosen by the results of those before it. Where a row may
+    Rows may be replaced and not added, so a row stays in its share: whatever it is replaced by, the releases of one
+    share alone change, and the others have the same law given all that came before. So together they cost what those of
+    one share cost (parallel composition), also when each is chosen by the results of those before it. Where a row may
     come or go, all rows behind it change shares, and nothing of this holds: such plans are refused.
-
-    Examples
-    --------
-    >>> SplitGaussian("gradient", noise_multiplier=5.0, size=10, parts=8).releases
-    8
     """
 
     parts: int = 1
-
-    kind: ClassVar[str] = "split_gaussian"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,8 +182,34 @@ class SplitGaussian(Gaussian):
         return self.count * self.parts
 
 
+@dataclass(frozen=True)
+class SplitGaussian(Gaussian, Split):
+    """Gaussian releases of shares of the rows, ``count`` of each share; see :class:`Split`.
+
+    Examples
+    --------
+    >>> SplitGaussian("gradient", noise_multiplier=5.0, size=10, parts=8).releases
+    8
+    """
+
+    kind: ClassVar[str] = "split_gaussian"
+
+
+@dataclass(frozen=True)
+class SplitSelection(Selection, Split):
+    """Choices of shares of the rows, ``count`` of each share; see :class:`Split`.
+
+    Examples
+    --------
+    >>> SplitSelection("columns", noise_multiplier=5.0, count=3, size=10, parts=8).releases
+    24
+    """
+
+    kind: ClassVar[str] = "split_selection"
+
+
 _KINDS: dict[str, type[Step]] = {
-    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian)
+    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian, SplitSelection)
 }
 
 

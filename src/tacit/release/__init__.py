@@ -1,14 +1,17 @@
 """The door: noise, the lattice it lives on, what may be asked of rows, and the curator who asks."""
 
+from tacit.release.choice import Choice, Side
 from tacit.release.curator import Curator, planned, uncalibrated
 from tacit.release.generator import RandomState, SecureGenerator, generator
 from tacit.release.statistic import Norm, Statistic
 
 __all__ = [
+    "Choice",
     "Curator",
     "Norm",
     "RandomState",
     "SecureGenerator",
+    "Side",
     "Statistic",
     "generator",
     "planned",

@@ -2,9 +2,11 @@
 
 Formal guarantees
 -----------------
-1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice.
+1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice, and
+   :meth:`Curator.choose`, as places chosen by the exponential mechanism from sums on a lattice.
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
-   threads ask at the same time. Where the plan says that rows are split, each release is of the next share of them.
+   threads ask at the same time. Where the plan says that rows are split, each release, or all choices made together, is
+   of the next share of them.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
@@ -13,7 +15,8 @@ What floating point adds (guarantee 4). Let t be bounded by B, m = ``BLOCK_ROWS`
 A sum of m numbers in any order, with or without fused operations, each of which goes through up to 64 more operations
 (products with weights, sums of sums), is off by at most k u / (1 - k u) times the sum of their absolute values, where
 k = m + 64 (Higham, 2002, §3.1 and §4.2). So a computed block sum is off by at most k u / (1 - k u) * m B in norm. Block
-sums are rounded to the lattice and added as integers, exactly.
+sums are rounded to the lattice and added as integers, exactly. (A wide block is summed in strips, to save memory, and
+their sums are added before they are rounded: one of the orders in which its rows can be summed.)
 
 - replace_one: blocks are cut by position, so one block differs between neighbours, by at most twice that error.
 - add_remove, and replace_one where an engine moves rows about: every row behind the one that comes or goes moves up, so
@@ -45,11 +48,15 @@ from tacit.privacy import (
     PlanError,
     Relation,
     ReleaseRecord,
+    Selection,
+    Split,
     SplitGaussian,
     Step,
 )
+from tacit.release.choice import Choice
 from tacit.release.generator import RandomState, generator
 from tacit.release.lattice import Lattice
+from tacit.release.mechanisms import choose
 from tacit.release.noise import (
     discrete_gaussian,
     discrete_laplace,
@@ -64,6 +71,8 @@ MOST_ROWS = 2**30
 FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
+_UP = 1 + 2.0**-48  # so that rounding does not make a choice's scale smaller
+_MECHANISMS = {Laplace: "discrete Laplace", Selection: "exponential mechanism", Gaussian: "discrete Gaussian"}
 _Out = TypeVar("_Out")
 
 
@@ -74,8 +83,13 @@ class Rows(Protocol):
     def by_position(self) -> bool:
         """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
 
-    def sum(self, function: Callable[[NDArray[np.float64]], NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Add up ``function(block)`` over all blocks."""
+    def sum(
+        self,
+        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
 
     def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
@@ -171,7 +185,7 @@ class Curator:
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
-        if not rows.by_position and any(isinstance(step, SplitGaussian) for step in plan.steps):
+        if not rows.by_position and any(isinstance(step, Split) for step in plan.steps):
             raise PlanError(
                 "The plan deals out rows by their places, and on a cluster these may change. Use "
                 "a method that sees all rows in each release, or pass the rows as a file or in memory."
@@ -189,22 +203,56 @@ class Curator:
         statistic : Statistic
             What to sum; see :mod:`tacit.release.statistic`.
         """
-        step, share = self._take(name, statistic)
+        step, before = self._take(name, statistic, Gaussian, Laplace)
         sensitivity, lattice = self._sensitivity(step, statistic)
-        noise_scale = step.noise_multiplier * sensitivity
+        noise_scale = self._scale(step, sensitivity)
         draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
-        self._charge()
-        with self._lock:  # two threads need not both work it out
-            self._rows = self._rows.held()
-        rows = self._rows.part(share % step.parts, step.parts) if isinstance(step, SplitGaussian) else self._rows
-        total = rows.sum(_quietly(lambda block: lattice.quantise(statistic.block_sum(block))))
-        if total.shape != (statistic.size,):
-            # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
-            raise PlanError(f"The statistic of step {name!r} has {total.size} numbers where it says {statistic.size}.")
+        total = self._sum(step, before, statistic, lattice)
         with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
             noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
         self._record(step, sensitivity, noise_scale, lattice)
         return lattice.to_float(total + noise)
+
+    def choose(self, name: str, choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the places that are chosen, first choice first, and the signs of their sums.
+
+        Each is chosen by the exponential mechanism of what earlier ones left; see
+        :func:`tacit.release.mechanisms.select`. Signs are told where either side may be chosen, and are 1 elsewhere.
+
+        Parameters
+        ----------
+        name : str
+            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``SplitSelection``, all
+            choices of the next share of the rows.
+        choice : Choice
+            What to choose from.
+        """
+        step, before = self._take(name, choice, Selection, releases=choice.count)
+        sensitivity, lattice = self._sensitivity(step, choice)
+        scale = self._scale(step, sensitivity)
+        utilities = choice.utilities(self._sum(step, before, choice, lattice), lattice)
+        with self._lock:
+            chosen = choose(utilities, scale / lattice.step, self._generator, choice.count, choice.excluded)
+        self._record(step, sensitivity, scale, lattice, choice.count)
+        sides, places = np.array(chosen, dtype=np.int64).T
+        return places, 1 - 2 * sides
+
+    def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
+        """Charge the plan if that is still to be done, and return the statistic's sum in steps of the lattice."""
+        self._charge()
+        with self._lock:  # two threads need not both work it out
+            self._rows = self._rows.held()
+        rows = self._rows
+        if isinstance(step, Split):
+            share = before // step.count if isinstance(step, Selection) else before
+            rows = rows.part(share % step.parts, step.parts)
+        total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
+        if total.shape != (statistic.size,):
+            # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
+            raise PlanError(
+                f"The statistic of step {step.name!r} has {total.size} numbers where it says {statistic.size}."
+            )
+        return total
 
     def pass_rows_through(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
         """Have every row pass through `function`, row by row, before any statistic from now on.
@@ -217,7 +265,7 @@ class Curator:
     def noise(self, name: str, statistic: Statistic) -> float:
         """Return the scale of the noise that ``release(name, statistic)`` adds to each number; it depends on no row."""
         step = self._steps[name]
-        return step.noise_multiplier * self._sensitivity(step, statistic)[0]
+        return self._scale(step, self._sensitivity(step, statistic)[0])
 
     def certificate(
         self, budget: Budget, *, rows: int | None = None, bounds: str = "", notes: Sequence[str] = ()
@@ -233,24 +281,29 @@ class Curator:
             notes=tuple(notes),
         )
 
-    def _take(self, name: str, statistic: Statistic) -> tuple[Step, int]:
-        """Return the step, one release of which is used up, and how many were used up before."""
+    def _take(self, name: str, statistic: Statistic, *kinds: type[Step], releases: int = 1) -> tuple[Step, int]:
+        """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
-        if not isinstance(step, Gaussian | Laplace):
-            raise PlanError(f"Step {name!r} is a {step.kind} step, and release makes Gaussian and Laplace steps alone.")
+        if not isinstance(step, kinds):
+            raise PlanError(
+                f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, and choose "
+                "selections."
+            )
         if statistic.size > step.size:
             raise PlanError(
                 f"Step {name!r} is planned for {step.size} numbers, and the statistic has {statistic.size}; plan for "
                 "as many as are released."
             )
+        if isinstance(step, Split) and isinstance(step, Selection) and releases != step.count:
+            raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
         with self._lock:  # two threads must not both see the last one left
-            if self._left[name] == 0:
+            if self._left[name] < releases:
                 raise self._unplanned(name)
-            self._left[name] -= 1
+            self._left[name] -= releases
             left = self._left[name]
-        return step, step.releases - 1 - left
+        return step, step.releases - releases - left
 
     def _unplanned(self, name: str) -> PlanError:
         return PlanError(
@@ -266,36 +319,42 @@ class Curator:
 
     def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
         """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
-        norm: Norm = "l1" if isinstance(step, Laplace) else "l2"
+        norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
         neighbors = self.plan.neighbors
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
         blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS
         lattice = Lattice.for_noise(step.noise_multiplier * stated, largest, blocks)
-        if step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
+        if norm != "linf" and step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
             raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")
         off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
         block_error = off / (1 - off) * BLOCK_ROWS * largest
-        rounding = lattice.rounding_l1 if norm == "l1" else lattice.rounding_l2
+        rounding = {"l1": lattice.rounding_l1, "l2": lattice.rounding_l2, "linf": lattice.rounding_linf}[norm]
         sensitivity = math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)])
-        if step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
+        if norm != "linf" and step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
             # Found out here, and not when the noise is drawn, because by then the plan has been charged.
             raise PlanError(
                 f"Step {step.name!r} has more noise than can be drawn; use a larger epsilon, or fewer steps."
             )
         return sensitivity, lattice
 
-    def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice) -> None:
+    @staticmethod
+    def _scale(step: Step, sensitivity: float) -> float:
+        """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
+        scale = step.noise_multiplier * sensitivity
+        return 2 * scale * _UP if isinstance(step, Selection) else scale
+
+    def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:
         with self._lock:
             done = self._records.get(step.name)
             self._records[step.name] = ReleaseRecord(
                 name=step.name,
-                mechanism="discrete Laplace" if isinstance(step, Laplace) else "discrete Gaussian",
+                mechanism=next(words for kind, words in _MECHANISMS.items() if isinstance(step, kind)),
                 size=step.size,
-                count=1 if done is None else done.count + 1,
+                count=releases if done is None else done.count + releases,
                 sensitivity=sensitivity,
                 noise_scale=noise_scale,
-                lattice_step=lattice.step,
+                lattice_step=None if isinstance(step, Selection) else lattice.step,
             )
 
 

@@ -122,6 +122,10 @@ class Lattice:
         """Return what quantising sums of `size` numbers can add to their l1 sensitivity (see the notes)."""
         return blocks * self.step * size
 
+    def rounding_linf(self, size: int, blocks: int = 1) -> float:
+        """Return what quantising sums can add to how far any one of them moves (see the notes)."""
+        return blocks * self.step
+
 
 def _floor_log2(value: float) -> int:
     return math.frexp(value)[1] - 1

@@ -11,6 +11,7 @@ value that rows can take. What these functions themselves add, by rounding, they
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,11 +179,24 @@ def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: Secure
     if utility.ndim != 1 or not 1 <= k <= utility.size:
         raise ValueError(f"Cannot choose k={k} of the candidates in an array of shape {utility.shape}.")
     scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * _UP
-    left = np.ones(utility.size, dtype=np.int64)
-    chosen: list[int] = []
+    return [place for _, place in choose(utility[None], scale, gen, k)]
+
+
+def choose(
+    utilities: NDArray[np.int64], scale: float, gen: SecureGenerator, k: int, excluded: Sequence[int] = ()
+) -> list[tuple[int, int]]:
+    """Choose k places one after the other, each with weight exp(utility / scale): sides and places of the chosen.
+
+    Utilities (sides, places) and the scale are in lattice steps; a place that is chosen is gone on all sides.
+    """
+    left = np.ones(utilities.shape, dtype=np.int64)
+    left[:, list(excluded)] = 0
+    chosen: list[tuple[int, int]] = []
     for _ in range(k):
-        chosen.append(exponential_select(utility, scale, gen, multiplicities=left))
-        left[chosen[-1]] = 0
+        found = exponential_select(utilities.ravel(), scale, gen, multiplicities=left.ravel())
+        side, place = divmod(found, utilities.shape[1])
+        chosen.append((side, place))
+        left[:, place] = 0
     return chosen
 
 

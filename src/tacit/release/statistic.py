@@ -5,7 +5,8 @@ Formal guarantees a statistic gives
 1. ``block_sum(block)`` is the sum over the block's rows of a function t(row) that depends on nothing but the row and
    the statistic's own parameters, which are public or already private.
 2. ``sensitivity(neighbors, norm)`` bounds how far the sum moves between neighbouring tables. The proof stands in the
-   class's docstring, for both relations. ``sensitivity("add_remove", norm)`` is also the largest norm of t(row).
+   class's docstring, for both relations. ``sensitivity("add_remove", norm)`` is also the largest norm of t(row). The
+   norm "linf", how far any one number moves, is for statistics that are chosen from (:mod:`tacit.release.choice`).
 3. Both hold for *every* block of float64: NaN, infinities, 1e308, subnormals, no rows at all.
 4. It is deterministic, picklable, and writes to nothing outside itself; several threads may call it at a time.
 5. The bound holds for the numbers t(row) as computed. What summing them in floating point adds is the curator's
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from tacit.privacy import Relation
 
-Norm = Literal["l1", "l2"]
+Norm = Literal["l1", "l2", "linf"]
 
 
 class Statistic(Protocol):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.sources.sampling import Kept, SampledSource, chosen
-from tacit.sources.source import Source, UnreadableCells
+from tacit.sources.source import Source, UnreadableCells, finished
 from tacit.sources.summation import sum_over_blocks
 
 _UNKNOWN = (
@@ -97,7 +97,16 @@ class PartitionedSource(Source):
     def _sum(self, pickled: bytes) -> Partial:
         """Return what all partitions add up to, by a pickled function of blocks."""
 
-    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+    def sum(
+        self,
+        function: Callable[[Any], NDArray[Any]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        return self._total(finished(function, finish))
+
+    def _total(self, function: Callable[[Any], NDArray[np.int64]] | OfSample) -> NDArray[np.int64]:
         import cloudpickle  # comes with the extras tacit[dask] and tacit[spark]
 
         total, failure = self._sum(cloudpickle.dumps(function))
@@ -117,10 +126,19 @@ class PartitionedSource(Source):
         )
 
 
+@dataclass(frozen=True)
 class _SampledPartitions(SampledSource):
     """The rows of a sample, chosen where they are."""
 
+    parent: PartitionedSource
+
     by_position = False
 
-    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
-        return self.parent.sum(OfSample(function, self.kept), threads=threads)
+    def sum(
+        self,
+        function: Callable[[Any], NDArray[Any]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        return self.parent._total(OfSample(finished(function, finish), self.kept))

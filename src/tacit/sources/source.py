@@ -31,6 +31,8 @@ from tacit.sources.summation import sum_over_blocks
 
 BLOCK_ROWS = 8192
 _FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
+_STRIP_CELLS = 2**21  # that are worked on at a time, in blocks of more than 256 columns
+_STRIP_ROWS = 64  # which strips are whole multiples of
 _MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
 
 
@@ -64,6 +66,9 @@ class Source(ABC):
 
     #: True where the rows are in memory as it is, and not read anew for every pass.
     in_memory: bool = False
+
+    #: True where blocks are matrices from the start, and rows can be picked before they are mapped.
+    of_matrices: bool = False
 
     @property
     @abstractmethod
@@ -139,7 +144,13 @@ class Source(ABC):
 
         return SampledSource(self, kept)
 
-    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+    def sum(
+        self,
+        function: Callable[[Any], NDArray[Any]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        threads: int | None = None,
+    ) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
 
         Parameters
@@ -147,13 +158,16 @@ class Source(ABC):
         function : callable
             From a block to a vector of int64, of the same length for every block. It runs on several threads at a
             time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
+        finish : callable, optional
+            Then `function` is a sum over rows, of floats, and ``finish(function(block))`` is what is added up. Of a
+            block of many columns `function` is given some rows after the other, so that what it works on is small.
         threads : int, optional
             How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
             there are few rows. The answer does not depend on it.
         """
         if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
             threads = 1
-        return sum_over_blocks(self.blocks(), function, threads)
+        return sum_over_blocks(self.blocks(), finished(function, finish), threads)
 
 
 @dataclass(frozen=True)
@@ -193,11 +207,9 @@ class MappedSource(Source):
     def held(self) -> Source:
         if not self.in_memory:
             return self
-        blocks = self.blocks()
-        first = next(blocks)
-        if first.nbytes * (self.n_rows / len(first)) > _MOST_HELD:
+        if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
-        held = (first, *blocks)
+        held = tuple(self.blocks())
         for block in held:
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read
@@ -206,11 +218,27 @@ class MappedSource(Source):
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
 
-    def sum(self, function: Callable[[Any], NDArray[np.int64]], *, threads: int | None = None) -> NDArray[np.int64]:
+    @property
+    def of_matrices(self) -> bool:  # type: ignore[override]
+        return self.parent.of_matrices
+
+    def part(self, index: int, of: int) -> Source:
+        # Rows are mapped one by one, so that those of other parts need not be.
+        if self.of_matrices:
+            return MappedSource(self.parent.part(index, of), self.function, self.names)
+        return super().part(index, of)
+
+    def _row(self) -> Any:
+        """Return the first row, mapped: a block of one."""
+        parent = self.parent
+        row = parent._row() if isinstance(parent, MappedSource) else next(parent.blocks())[:1]
+        return self.function(row)
+
+    def sum(self, function: Callable[[Any], NDArray[Any]], **how: Any) -> NDArray[np.int64]:
         # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing. What goes
         # there is the function, not this source.
         mapping = self.function
-        return self.parent.sum(lambda block: function(mapping(block)), threads=threads)
+        return self.parent.sum(lambda block: function(mapping(block)), **how)
 
 
 @dataclass(frozen=True)
@@ -278,3 +306,21 @@ class PartSource(Source):
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected from a part of rows; select them first.")
+
+
+def finished(
+    function: Callable[[Any], NDArray[Any]], finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None
+) -> Callable[[Any], NDArray[np.int64]]:
+    """Return what is added up over blocks, for ``Source.sum``."""
+    return function if finish is None else lambda block: finish(_sum_of_strips(block, function))
+
+
+def _sum_of_strips(block: Any, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+    """Return ``function(block)``, a sum over rows: of some rows after the other, where the block is a wide matrix."""
+    if not isinstance(block, np.ndarray) or block.size <= _STRIP_CELLS:
+        return function(block)
+    rows = max(_STRIP_ROWS, _STRIP_CELLS // block.shape[1] // _STRIP_ROWS * _STRIP_ROWS)
+    total = function(block[:rows])
+    for start in range(rows, len(block), rows):
+        total = total + function(block[start : start + rows])
+    return total

@@ -25,9 +25,11 @@ from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.observed_cells import ObservedCells
+from tacit.statistics.on_columns import OnColumns, SomeValues
 from tacit.statistics.outlier_count import OutlierCount
 from tacit.statistics.regression_scores import RegressionScores
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
+from tacit.statistics.screening_values import CellRanks, ScreeningValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
@@ -35,6 +37,7 @@ from tacit.statistics.table_squares import TableSquares
 __all__ = [
     "Bins",
     "CellCounts",
+    "CellRanks",
     "Centres",
     "Clip",
     "ClusterMoments",
@@ -53,14 +56,17 @@ __all__ = [
     "MissingCovariateGradient",
     "MissingScores",
     "ObservedCells",
+    "OnColumns",
     "OutlierCount",
     "PairCounts",
     "RegressionScores",
     "RobustSum",
     "RowCount",
     "RowValues",
+    "ScreeningValues",
     "Shorten",
     "Smoothed",
+    "SomeValues",
     "SymmetricMixtureGradient",
     "SymmetricRegressionGradient",
     "TableComponents",

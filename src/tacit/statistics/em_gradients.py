@@ -238,9 +238,10 @@ def _at_once(gradients: Callable[[Array], Array], block: Array) -> Array:
 
 
 def _along(rows: Array, beta: Array) -> Array:
+    """Return <row, beta>, one column after the other; columns with coefficients of 0 are not even looked at."""
     total = np.zeros(len(rows))
-    for column, coefficient in zip(rows.T, beta):
-        total += column * coefficient
+    for j in np.flatnonzero(beta):
+        total += rows[:, j] * beta[j]
     return total
 
 

@@ -54,6 +54,8 @@ class _ByColumn:
 
     def row_norm(self, columns: int, norm: Norm) -> float:
         """Return the largest norm of a row of shares, and a hair for the square root's rounding."""
+        if norm == "linf":
+            return 1.0
         return float(columns) if norm == "l1" else math.sqrt(columns) * (1 + 1e-15)
 
 
@@ -174,7 +176,7 @@ class Shorten:
         return shortened
 
     def row_norm(self, columns: int, norm: Norm) -> float:
-        """Return the largest norm of a row: 1 in l2 and sqrt(d) in l1, and a hair for rounding."""
+        """Return the largest norm of a row: 1 in l2 and linf, sqrt(d) in l1, and a hair for rounding."""
         return (math.sqrt(columns) if norm == "l1" else 1.0) * (1 + (columns + 8) * 2.0**-52)
 
     def bias(self, order: float) -> float:

@@ -55,6 +55,7 @@ class RobustSum:
     Cauchy-Schwarz, sqrt(d) in l1. Write w for `count`. **add_remove**: a row contributes (w, u) with |u| <= r, or
     nothing: at most sqrt(w^2 + r^2) in l2 and w + r in l1. **replace_one**: if both rows contribute, the counts cancel
     and |u - u'| <= 2 r; if one of them is left out, the change is that of the row added: the larger of 2 r and that.
+    **linf**: r = 1, as every share is in [-1, 1], and a row that is added moves the count by w and a sum by at most 1.
 
     Examples
     --------
@@ -103,6 +104,8 @@ class RobustSum:
         """Return the bound proved in the notes."""
         row = self.influence.row_norm(len(self.centre), norm)
         added = self.count + row if norm == "l1" else math.hypot(self.count, row) * (1 + 1e-15)
+        if norm == "linf":
+            added = max(self.count, row)
         return max(2 * row, added) if neighbors == "replace_one" else added
 
     def block_sum(self, block: Array) -> Array:

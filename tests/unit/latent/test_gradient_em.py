@@ -248,6 +248,10 @@ SEEN = {"epsilon": 10.0, "delta": 1e-3, "random_state": 0}
         tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, **SEEN),
         tacit.MixtureOfRegressions(2, bounds=100, target_bounds=100, neighbors="add_remove", **SEEN),
         tacit.MissingCovariateRegression(bounds=100, target_bounds=100, **SEEN),
+        tacit.SymmetricMixture(bounds=100, sparsity=1, **SEEN),
+        tacit.SymmetricMixture(method="truncated", sparsity=1, n_iter=3, scale=1.0, **SEEN),
+        tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, sparsity=1, **SEEN),
+        tacit.MissingCovariateRegression(bounds=100, target_bounds=100, sparsity=1, **SEEN),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -93,7 +93,7 @@ def test_rows_in_memory_are_mapped_once_for_many_passes(source, rows):
     assert held.n_rows == ROWS
     assert held.columns == ("double",)
     if source.in_memory:
-        assert seen == [BLOCK_ROWS, BLOCK_ROWS, 77]
+        assert seen == [1, BLOCK_ROWS, BLOCK_ROWS, 77]  # one row first: how much memory it takes
         assert held.held() is held
         assert not any(block.flags.writeable for block in held.blocks())
     else:
@@ -250,8 +250,8 @@ def test_an_engine_needs_to_implement_sum_alone(rows):
     class Doubled(FrameSource):
         """Stands for an engine that sums elsewhere."""
 
-        def sum(self, function, *, threads=None):
-            return 2 * super().sum(function, threads=threads)
+        def sum(self, function, **how):
+            return 2 * super().sum(function, **how)
 
     frame = pa.table({"x": np.full(10, 0.5)})
     assert numeric(Doubled(frame)).sum(thousandths) == [10_000]
@@ -268,6 +268,36 @@ def test_parts_are_dealt_out_by_position(source, rows):
             assert part.n_rows == len(found)
     doubled = numbers.part(1, 3).map(lambda block: 2 * block)
     assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == 2 * rows[1::3, 2].sum()
+
+
+def test_wide_blocks_are_summed_in_strips_and_only_then_rounded():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-1, 1, (BLOCK_ROWS + 100, 700))
+    seen = []
+
+    def total(block):
+        seen.append(len(block))
+        return block.sum(axis=0)
+
+    def thousandth(sums):
+        seen.append("rounded")
+        return np.rint(1000 * sums).astype(np.int64)
+
+    found = as_source(rows).map(lambda block: 2 * block).sum(total, finish=thousandth, threads=1)
+    np.testing.assert_allclose(found / 1000, 2 * rows.sum(axis=0), atol=0.0011)
+    first, last = seen[: seen.index("rounded")], seen[seen.index("rounded") + 1 :]
+    assert sum(first) == BLOCK_ROWS
+    assert all(rows % 64 == 0 for rows in first)
+    assert max(first) * 700 <= 2**21
+    assert last == [100, "rounded"]
+
+
+def test_parts_of_wide_rows_are_taken_before_they_are_mapped():
+    rows = np.arange(20.0).reshape(10, 2)
+    seen = []
+    part = as_source(rows).map(lambda block: seen.append(len(block)) or -block).part(1, 3)
+    np.testing.assert_array_equal(np.concatenate(list(part.blocks())), -rows[1::3])
+    assert seen == [3]
 
 
 # Folders of Parquet files
