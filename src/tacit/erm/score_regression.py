@@ -1,0 +1,368 @@
+"""Linear regression by moments of scores: the default method.
+
+First inputs and target are one Gaussian, measured in a few releases in its own coordinates (:mod:`tacit.latent.moments`
+does the same at greater length). From then on inputs are u, about standard normal, and residuals e have a scale. What
+is released are means of scores e (1, u), clipped jointly, as Krasker and Welsch (1982) do for robustness:
+
+- noise is relative to what residuals are, not to the range of the target, so it shrinks as the fit improves;
+- no row counts for more than another, so heavy tails of errors and of inputs do little harm;
+- the *curvature*, how much the mean score changes with the coefficients, is released as well. A step is then a Newton
+  step for any law of errors and inputs, and how far off the last one may be is known: chance is the second moment of
+  scores, noise is that of the plan.
+
+Clipping the scores of skewed errors moves the level, and not the slopes. So in the end the mean residual is released by
+itself, with residuals clipped much farther out.
+
+Where rows are many, noise is small whatever is done, and passes over them are what takes time: then all releases but
+the last ones are of small shares of the rows, each of another one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tacit.erm.linear_fit import LinearFit
+from tacit.latent.engine import Noise
+from tacit.latent.moments import iteration_pays
+from tacit.latent.scale_free import ScaleFree
+from tacit.latent.score_moments import kept_by_clipping
+from tacit.latent.shrinkage import shrunk
+from tacit.latent.staged_moments import StagedMoments
+from tacit.privacy import Budget, Gaussian, Relation, SplitGaussian, Step
+from tacit.statistics import (
+    Clip,
+    ComponentMoments,
+    LinearCurvature,
+    LinearResiduals,
+    LinearScores,
+    RobustSum,
+    numbers_in_second_moment,
+)
+from tacit.statistics.components import Array
+
+REFINING, CURVATURE, FINAL, LEVEL = "refining scores", "curvature", "final scores", "level"
+_WHITENING = 0.2  # of the budget, in squared signal-to-noise
+_WHITENING_ROUNDS = 5
+_SHARES = {REFINING: 0.08, CURVATURE: 0.08, FINAL: 0.35, LEVEL: 0.05}
+_ROUNDS = [REFINING, REFINING, CURVATURE, REFINING, REFINING, FINAL, LEVEL]
+_WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
+_FIRST_RADIUS = 1.3  # times the length of an ordinary score
+_RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
+_LEAST_DOUBT = 0.05
+_ANYTHING = 1e30  # a doubt that leaves all to the numbers
+_LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
+_LEAST_CURVATURE = 0.1  # relative to its mean
+_LEAST_REACH = 3.0  # scales at which residuals are clipped for the level
+_LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wider reach may cost
+_ROWS_PER_SHARE = 20_000
+_LEAST_SHARES, _MOST_SHARES = 8, 32
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """Where a fit stands: the moments of all columns, and once those are known, the regression on white inputs."""
+
+    moments: Any
+    coefficients: Array | None = None  # intercept first, (1 + d,)
+    scale: float = 1.0
+    radius: float = _FIRST_RADIUS
+    curvature: Array | None = None  # (1 + d, 1 + d)
+    doubt: float = 1.0  # how far off coefficients may be, as a variance in units of the scale
+    noise: Array | None = None  # covariance of what noise has done to coefficients, (1 + d, 1 + d)
+    chance: Array | None = None  # covariance of what chance has done to them
+    rows: float | None = None
+    level: tuple[float, float, float] | None = None  # mean residual, its variance, and that of residuals
+
+
+@dataclass
+class ScoreRegression:
+    """Linear regression of the last column on the others, run by :func:`tacit.latent.engine.run`.
+
+    Parameters
+    ----------
+    columns : int
+        Columns of inputs, without the target.
+    neighbors : {"replace_one", "add_remove"}
+    rows : int or None
+        The number of rows, where it is public.
+    budget : Budget
+        What the way inputs are measured depends on.
+    origin : (1 + d,) array, optional
+        Where all inputs and the target are zero, in standard coordinates: the regression passes through it. Without it
+        there is an intercept.
+    least_variances : (1 + d,) array, optional
+        Public knowledge of how narrow a column can be.
+    """
+
+    columns: int
+    neighbors: Relation
+    rows: int | None
+    budget: Budget
+    origin: Array | None = None
+    least_variances: Array | float = 1e-8
+    rounds: list[str] = field(init=False)
+    shares: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shares = self._shares()
+        self.whitening = self._whitening()
+        self.rounds = [*self.whitening.rounds, *_ROUNDS]
+
+    def _shares(self) -> int:
+        """Return how many shares the rows are split into for the releases before the last: 1 where they are few."""
+        if self.rows is None or self.neighbors != "replace_one":
+            return 1
+        needed = _ROWS_PER_SHARE * max(1.0, (1 + self.columns) / 20) * max(1.0, 1.0 / self.budget.epsilon)
+        shares = int(self.rows / needed)
+        return min(shares, _MOST_SHARES) if shares >= _LEAST_SHARES else 1
+
+    def _whitening(self) -> ScaleFree | StagedMoments:
+        rows = None if self.rows is None else self.rows // self.shares
+        part = Budget(self.budget.epsilon * math.sqrt(_WHITENING), self.budget.delta)
+        wide, least = 1 + self.columns, self.least_variances
+        if iteration_pays(rows, wide, part, self.neighbors):
+            return ScaleFree(1, wide, "full", self.neighbors, rows, _WHITENING_ROUNDS, least_variances=least)
+        return StagedMoments(wide, self.neighbors, rows, _WHITENING_ROUNDS, least)
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps."""
+        before = self.whitening.steps()
+        power = sum(step.count / step.noise_multiplier**2 for step in before)
+        steps = [self._step(step.scaled(math.sqrt(power / _WHITENING))) for step in before]
+        for name, share in _SHARES.items():
+            steps.append(self._step(Gaussian(name, share**-0.5, _ROUNDS.count(name), self._size(name))))
+        return steps
+
+    def _step(self, step: Step) -> Step:
+        """Return the step, of shares of the rows where they are split."""
+        if self.shares == 1 or step.name in (FINAL, LEVEL):
+            return step
+        multiplier = step.noise_multiplier / math.sqrt(step.count)
+        return SplitGaussian(step.name, multiplier, 1, step.size, parts=self.shares)
+
+    def _size(self, name: str) -> int:
+        if name == LEVEL:
+            return 2
+        return 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
+
+    def start(self) -> Stand:
+        """Return inputs and target as large as the bounds."""
+        return Stand(self.whitening.start())
+
+    def statistic(self, state: Stand, index: int, noise: Noise) -> tuple[Stand, Any]:
+        """Return what the next round releases: moments of rows first, then of scores, then of residuals."""
+        if index < len(self.whitening.rounds):
+            moments, statistic = self.whitening.statistic(state.moments, index, noise)
+            return replace(state, moments=moments), statistic
+        name = self.rounds[index]
+        if state.coefficients is None:
+            state = self._first(state)
+        if name == LEVEL:
+            return state, self._residuals(state, noise)
+        if name == CURVATURE:
+            state = replace(state, radius=self._best_radius(state, noise))
+            scores = self._scores(state)
+            curvature = LinearCurvature(scores, self._length(state))
+            return state, ComponentMoments(curvature, scores.reach, 0.0, 0.0, 1.0)
+        return state, self._moments(state, "full" if name == FINAL else "spherical")
+
+    def _first(self, state: Stand) -> Stand:
+        """Return the state with the regression of the Gaussian of all columns."""
+        centre, factor = self._white(state)  # the factor's last row is the regression on white inputs, and what is left
+        coefficients = np.concatenate([centre[-1:], factor[-1, :-1]])
+        rows = float(self.rows) if self.rows is not None else max(float(state.moments.rows), 1.0)
+        scale = float(factor[-1, -1])
+        noise = scale**2 * np.eye(1 + self.columns)
+        return replace(state, coefficients=coefficients, scale=scale, noise=noise, rows=rows)
+
+    def _white(self, state: Stand) -> tuple[Array, Array]:
+        """Return where all columns are measured from, and a factor of their second moment about it."""
+        if isinstance(self.whitening, ScaleFree):
+            mean, covariance = state.moments.mixture.means[0], state.moments.mixture.covariances[0]
+        else:
+            mean, covariance = state.moments.mean, state.moments.covariance()
+        if self.origin is None:
+            return mean, np.linalg.cholesky(covariance)
+        apart = mean - self.origin
+        return self.origin, np.linalg.cholesky(covariance + np.outer(apart, apart))
+
+    def _scores(self, state: Stand) -> LinearScores:
+        centre, factor = self._white(state)
+        reach = usual_reach(self.columns)
+        return LinearScores(state.coefficients, state.scale, centre[:-1], factor[:-1, :-1], reach)
+
+    def _moments(self, state: Stand, kind: Any) -> ComponentMoments:
+        return ComponentMoments(self._scores(state), self._length(state), *_WEIGHTS, kind)
+
+    def _length(self, state: Stand) -> float:
+        return state.radius * math.sqrt(1 + self.columns)
+
+    def _best_radius(self, state: Stand, noise: Noise) -> float:
+        """Return where the last scores are clipped: public numbers, and private ones of before, decide."""
+        now = next(step for step in self.steps() if step.name == CURVATURE)
+        last = next(step for step in self.steps() if step.name == FINAL)
+        relative = last.noise_multiplier / now.noise_multiplier
+        unit = noise(self._moments(state, "full")) * relative / _WEIGHTS[1] / math.sqrt(state.rows)
+        return best_radius(self.columns, unit * math.sqrt(1 + self.columns))
+
+    def _residuals(self, state: Stand, noise: Noise) -> RobustSum:
+        values = LinearResiduals(self._in_columns(state))
+        unit = noise(RobustSum(np.zeros(2), np.ones(2), Clip(), values))
+        reach = state.scale * max(_LEAST_REACH, _LEVEL_NOISE * math.sqrt(state.rows) / unit)
+        return RobustSum(np.zeros(2), np.array([reach, reach**2]), Clip(), values)
+
+    def update(self, state: Stand, index: int, statistic: Any, released: Array, noise: float) -> Stand:
+        """Move the coefficients by what scores say, less what is noise."""
+        if index < len(self.whitening.rounds):
+            moments = self.whitening.update(state.moments, index, statistic, released, noise)
+            return replace(state, moments=moments)
+        name = self.rounds[index]
+        if name == LEVEL:
+            return self._levelled(state, statistic, released, noise)
+        rows = state.rows if name == FINAL else state.rows / self.shares
+        if name == CURVATURE:
+            return replace(state, curvature=self._curvature(statistic, released, noise, rows))
+        counts, sums, squares = statistic.parts(released)
+        if self.rows is None:
+            rows = max(float(counts[0]), noise, 1.0)
+        return self._stepped(state, name, sums[0] / rows, squares[0] / rows, statistic, noise / rows, rows)
+
+    def _stepped(
+        self, state: Stand, name: str, mean: Array, square: Any, statistic: ComponentMoments, noise: float, rows: float
+    ) -> Stand:
+        """Return the state after one step: Newton's where the curvature is known, damped by what may be noise."""
+        wide, scale = 1 + self.columns, state.scale
+        kept, spread = kept_by_clipping(self.columns, statistic.components.reach, statistic.radius)
+        curvature = kept * np.eye(wide) if state.curvature is None else state.curvature
+        unit = noise * statistic.radius / statistic.mean
+        gain = self._gain(curvature, unit, state.doubt)
+        if name != FINAL:
+            gain = gain * shrunk(mean, unit, _ANYTHING)[1]
+        step = gain @ mean
+        left = np.eye(wide) - gain @ curvature
+        covariance = left @ state.noise @ left.T + (scale * unit) ** 2 * gain @ gain.T
+        moved = replace(state, coefficients=state.coefficients + scale * step, noise=covariance)
+        if self.rows is None:
+            moved = replace(moved, rows=rows)
+        if name == FINAL:
+            return replace(moved, chance=scale**2 * self._chance(square, curvature, noise * statistic.radius**2, rows))
+        change = square / (wide * spread) - float(step @ step)
+        least = max(_LEAST_CHANGE, noise * statistic.radius**2 / statistic.second / wide)
+        new_scale = scale * math.sqrt(min(max(change, least), _MOST_CHANGE))
+        known = float(np.trace(covariance)) / wide / new_scale**2
+        return replace(moved, scale=new_scale, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
+
+    def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
+        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, over coefficients that are free."""
+        free = slice(None) if self.origin is None else slice(1, None)
+        gain = np.zeros_like(curvature)
+        values, axes = np.linalg.eigh(curvature[free, free])
+        gain[free, free] = (axes * (doubt * values / (doubt * values**2 + unit**2))) @ axes.T
+        return gain
+
+    def _curvature(self, statistic: ComponentMoments, released: Array, noise: float, rows: float) -> Array:
+        """Return the mean of z z' over rows whose scores count, less what is noise."""
+        measured = statistic.parts(released)[2][0] / rows
+        return smoothed_matrix(measured, noise * statistic.radius**2 / rows, _LEAST_CURVATURE, 1.0)
+
+    def _chance(self, square: Array, curvature: Array, noise: float, rows: float) -> Array:
+        """Return the sandwich: what coefficients vary by from one sample to another, in units of the scale."""
+        free = slice(None) if self.origin is None else slice(1, None)
+        square = smoothed_matrix(square, noise / _WEIGHTS[2], _LEAST_CURVATURE, 1.0)
+        chance = np.zeros_like(curvature)
+        bread = np.linalg.inv(curvature[free, free])
+        chance[free, free] = bread @ square[free, free] @ bread / rows
+        return chance
+
+    def _levelled(self, state: Stand, statistic: RobustSum, released: Array, noise: float) -> Stand:
+        means = released / state.rows * statistic.scale
+        off = noise / state.rows * statistic.scale
+        variance = max(float(means[1] - means[0] ** 2), float(off[1]), (0.1 * state.scale) ** 2)
+        return replace(state, level=(float(means[0]), float(off[0]) ** 2 + variance / state.rows, variance))
+
+    def _in_columns(self, state: Stand) -> Array:
+        """Return the coefficients of inputs in standard coordinates, the intercept first."""
+        centre, factor = self._white(state)
+        slopes = np.linalg.solve(factor[:-1, :-1].T, state.coefficients[1:])
+        return np.concatenate([[state.coefficients[0] - slopes @ centre[:-1]], slopes])
+
+    def finish(self, state: Stand) -> LinearFit:
+        """Return the fit in standard coordinates."""
+        centre, factor = self._white(state)
+        inputs = factor[:-1, :-1]
+        mean, unsure, variance = state.level
+        across = np.eye(1 + self.columns)
+        across[1:, 1:] = np.linalg.inv(inputs).T
+        errors = state.noise + state.chance
+        level = float(state.coefficients[0])
+        if self.origin is None:
+            level += mean
+            errors[0] = errors[:, 0] = 0.0
+            errors[0, 0] = unsure
+        slopes = across[1:, 1:] @ state.coefficients[1:]
+        errors = across @ errors @ across.T
+        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, variance, errors)
+
+
+def usual_reach(columns: int) -> float:
+    """Return a length that (1, u) has in next to no row, if u is standard normal.
+
+    Examples
+    --------
+    >>> round(usual_reach(10), 2)
+    5.24
+    """
+    return math.sqrt(4 + columns + 3 * math.sqrt(2 * columns))
+
+
+@lru_cache(maxsize=64)
+def best_radius(columns: int, noise: float) -> float:
+    """Return where to clip scores, in ordinary lengths, for the least variance of coefficients: chance and noise.
+
+    `noise` is that of a coefficient if scores are clipped at one ordinary length, in standard errors. Errors are taken
+    to be normal; the less noise there is, the farther out rows are believed, and the nearer to least squares it is.
+
+    Examples
+    --------
+    >>> [best_radius(10, noise) for noise in (1.0, 0.1, 0.001)]
+    [0.85, 1.6, 3.5]
+    """
+
+    def variance(radius: float) -> float:
+        kept, spread = kept_by_clipping(columns, usual_reach(columns), radius * math.sqrt(1 + columns))
+        return (spread + (noise * radius) ** 2) / kept**2
+
+    return min(_RADII, key=variance)
+
+
+def smoothed_matrix(matrix: Array, noise: float, least: float, doubt: float) -> Array:
+    """Return a positive definite matrix of known noise: a multiple of the identity, and what stands out beside it.
+
+    The noise is `noise` on the diagonal and noise / sqrt(2) off it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 0.1, 1.0).round(3)
+    array([[1. , 0.5],
+           [0.5, 3. ]])
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 0.1, 1.0).round(3)
+    array([[2., 0.],
+           [0., 2.]])
+    """
+    size = max(float(np.trace(matrix)) / len(matrix), least)
+    rows, cols = np.triu_indices(len(matrix))
+    units = np.where(rows == cols, 1.0, math.sqrt(2.0))
+    apart = (matrix - size * np.eye(len(matrix)))[rows, cols] * units
+    apart = shrunk(apart, noise, doubt * size**2)[0] / units
+    smooth = size * np.eye(len(matrix))
+    smooth[rows, cols] += apart
+    smooth[cols, rows] = smooth[rows, cols]
+    values, axes = np.linalg.eigh(smooth)
+    smooth = (axes * np.maximum(values, least * size)) @ axes.T
+    return (smooth + smooth.T) / 2
