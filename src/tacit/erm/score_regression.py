@@ -45,20 +45,25 @@ from tacit.statistics import (
 )
 from tacit.statistics.components import Array
 
-REFINING, CURVATURE, FINAL, LEVEL = "refining scores", "curvature", "final scores", "level"
+REFINING, CURVATURE, SQUARES, FINAL, LEVEL = "refining scores", "curvature", "squared residuals", "final scores", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 5
-_SHARES = {REFINING: 0.08, CURVATURE: 0.08, FINAL: 0.35, LEVEL: 0.05}
-_ROUNDS = [REFINING, REFINING, CURVATURE, REFINING, REFINING, FINAL, LEVEL]
+_SHARES = {REFINING: 0.08, CURVATURE: 0.08, SQUARES: 0.02, FINAL: 0.32, LEVEL: 0.06}
+_ROUNDS = [REFINING, REFINING, REFINING, CURVATURE, REFINING, SQUARES, FINAL, LEVEL]
 _WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
 _FIRST_RADIUS = 1.3  # times the length of an ordinary score
 _RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 _LEAST_DOUBT = 0.05
 _ANYTHING = 1e30  # a doubt that leaves all to the numbers
+_SCALE_DOUBT = 0.25  # of the square of the scale, as a relative variance
+_SHAPE_DOUBT = 0.06  # of curvature and second moment of scores: how far from those of normal laws they may be
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
-_LEAST_CURVATURE = 0.1  # relative to its mean
-_LEAST_REACH = 3.0  # scales at which residuals are clipped for the level
-_LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wider reach may cost
+_MISFIT = 0.4
+_LEAST_SIZE = 0.1  # of a matrix in any direction, relative to its mean
+_LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
+_LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
+_SQUARES_NOISE = 0.3  # of the mean square, in squared scales
+_TAILS = 4.0  # scales at which residuals are clipped, times how much larger than usual their mean square is
 _ROWS_PER_SHARE = 20_000
 _LEAST_SHARES, _MOST_SHARES = 8, 32
 
@@ -73,10 +78,12 @@ class Stand:
     radius: float = _FIRST_RADIUS
     curvature: Array | None = None  # (1 + d, 1 + d)
     doubt: float = 1.0  # how far off coefficients may be, as a variance in units of the scale
+    misfit: float = 0.0  # how far off entries of the curvature may be, as a relative variance
     noise: Array | None = None  # covariance of what noise has done to coefficients, (1 + d, 1 + d)
     chance: Array | None = None  # covariance of what chance has done to them
     rows: float | None = None
-    level: tuple[float, float, float] | None = None  # mean residual, its variance, and that of residuals
+    variance: float = 1.0  # of residuals
+    level: tuple[float, float] | None = None  # the mean residual, and the variance of what it is off by
 
 
 @dataclass
@@ -146,8 +153,8 @@ class ScoreRegression:
         return SplitGaussian(step.name, multiplier, 1, step.size, parts=self.shares)
 
     def _size(self, name: str) -> int:
-        if name == LEVEL:
-            return 2
+        if name in (SQUARES, LEVEL):
+            return 1
         return 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
 
     def start(self) -> Stand:
@@ -162,8 +169,8 @@ class ScoreRegression:
         name = self.rounds[index]
         if state.coefficients is None:
             state = self._first(state)
-        if name == LEVEL:
-            return state, self._residuals(state, noise)
+        if name in (SQUARES, LEVEL):
+            return state, self._residuals(state, name == SQUARES, noise)
         if name == CURVATURE:
             state = replace(state, radius=self._best_radius(state, noise))
             scores = self._scores(state)
@@ -172,13 +179,24 @@ class ScoreRegression:
         return state, self._moments(state, "full" if name == FINAL else "spherical")
 
     def _first(self, state: Stand) -> Stand:
-        """Return the state with the regression of the Gaussian of all columns."""
+        """Return the state with the regression of the Gaussian of all columns, or none where that is too noisy."""
         centre, factor = self._white(state)  # the factor's last row is the regression on white inputs, and what is left
-        coefficients = np.concatenate([centre[-1:], factor[-1, :-1]])
         rows = float(self.rows) if self.rows is not None else max(float(state.moments.rows), 1.0)
-        scale = float(factor[-1, -1])
-        noise = scale**2 * np.eye(1 + self.columns)
-        return replace(state, coefficients=coefficients, scale=scale, noise=noise, rows=rows)
+        if isinstance(self.whitening, ScaleFree):
+            slopes, scale = factor[-1, :-1], float(factor[-1, -1])
+            doubt, misfit = 1.0, _MISFIT * max(float(state.moments.doubts[1, 0]) - 0.05, 0.0)
+        else:  # slopes explain no more than there is
+            slopes, scale = np.zeros(self.columns), float(np.linalg.norm(factor[-1]))
+            doubt, misfit = 1.0 / self.columns, 0.005
+        return replace(
+            state,
+            coefficients=np.concatenate([centre[-1:], slopes]),
+            scale=scale,
+            doubt=doubt,
+            misfit=misfit,
+            noise=scale**2 * doubt * np.eye(1 + self.columns),
+            rows=rows,
+        )
 
     def _white(self, state: Stand) -> tuple[Array, Array]:
         """Return where all columns are measured from, and a factor of their second moment about it."""
@@ -210,11 +228,21 @@ class ScoreRegression:
         unit = noise(self._moments(state, "full")) * relative / _WEIGHTS[1] / math.sqrt(state.rows)
         return best_radius(self.columns, unit * math.sqrt(1 + self.columns))
 
-    def _residuals(self, state: Stand, noise: Noise) -> RobustSum:
-        values = LinearResiduals(self._in_columns(state))
-        unit = noise(RobustSum(np.zeros(2), np.ones(2), Clip(), values))
-        reach = state.scale * max(_LEAST_REACH, _LEVEL_NOISE * math.sqrt(state.rows) / unit)
-        return RobustSum(np.zeros(2), np.array([reach, reach**2]), Clip(), values)
+    def _residuals(self, state: Stand, squared: bool, noise: Noise) -> RobustSum:
+        """Return the statistic of residuals, clipped as far out as noise allows and as tails call for."""
+        values = LinearResiduals(self._in_columns(state), squared)
+        unit = noise(RobustSum(np.zeros(1), np.ones(1), Clip(), values)) / (self._rows(state) if squared else state.rows)
+        if squared:
+            reach = min(max(math.sqrt(_SQUARES_NOISE / unit), _LEAST_REACH), _MOST_REACH)
+            return RobustSum(np.zeros(1), np.array([(reach * state.scale) ** 2]), Clip(), values)
+        tails = state.variance / state.scale**2
+        affordable = math.sqrt(tails / (4 * unit))  # where noise is as large as the bias that this variance allows
+        reach = max(_LEVEL_NOISE / (unit * math.sqrt(state.rows)), min(_TAILS * tails**1.5, affordable), _LEAST_REACH)
+        return RobustSum(np.zeros(1), np.array([min(reach, _MOST_REACH) * state.scale]), Clip(), values)
+
+    def _rows(self, state: Stand) -> float:
+        """Return how many rows a release before the last ones is of."""
+        return state.rows / self.shares
 
     def update(self, state: Stand, index: int, statistic: Any, released: Array, noise: float) -> Stand:
         """Move the coefficients by what scores say, less what is noise."""
@@ -224,9 +252,11 @@ class ScoreRegression:
         name = self.rounds[index]
         if name == LEVEL:
             return self._levelled(state, statistic, released, noise)
-        rows = state.rows if name == FINAL else state.rows / self.shares
+        rows = state.rows if name == FINAL else self._rows(state)
+        if name == SQUARES:
+            return self._squared(state, statistic, released, noise / rows, rows)
         if name == CURVATURE:
-            return replace(state, curvature=self._curvature(statistic, released, noise, rows))
+            return self._curved(state, statistic, released, noise / rows, rows)
         counts, sums, squares = statistic.parts(released)
         if self.rows is None:
             rows = max(float(counts[0]), noise, 1.0)
@@ -245,17 +275,23 @@ class ScoreRegression:
             gain = gain * shrunk(mean, unit, _ANYTHING)[1]
         step = gain @ mean
         left = np.eye(wide) - gain @ curvature
-        covariance = left @ state.noise @ left.T + (scale * unit) ** 2 * gain @ gain.T
+        # What is wrong with the curvature, times what was wrong with the coefficients, adds to the noise.
+        misfit = state.misfit * kept**2 * float(np.trace(state.noise)) if name == FINAL else 0.0
+        covariance = left @ state.noise @ left.T + ((scale * unit) ** 2 + misfit) * gain @ gain.T
         moved = replace(state, coefficients=state.coefficients + scale * step, noise=covariance)
         if self.rows is None:
             moved = replace(moved, rows=rows)
         if name == FINAL:
-            return replace(moved, chance=scale**2 * self._chance(square, curvature, noise * statistic.radius**2, rows))
-        change = square / (wide * spread) - float(step @ step)
-        least = max(_LEAST_CHANGE, noise * statistic.radius**2 / statistic.second / wide)
-        new_scale = scale * math.sqrt(min(max(change, least), _MOST_CHANGE))
-        known = float(np.trace(covariance)) / wide / new_scale**2
-        return replace(moved, scale=new_scale, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
+            return replace(moved, chance=scale**2 * self._chance(square, spread, curvature, noise * statistic.radius**2, rows))
+        if state.curvature is None:
+            unsure = noise * statistic.radius**2 / statistic.second / (wide * spread)
+            # Of a step's length, as much as is noise is not taken off the residuals but added to them.
+            noisy = unit**2 * float(np.sum(gain * gain))
+            change = shrunk(np.array([square / (wide * spread) - 1.0]), unsure, _SCALE_DOUBT)[0][0]
+            change += noisy - max(float(step @ step) - noisy, 0.0)
+            moved = replace(moved, scale=scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE)))
+        known = float(np.trace(covariance)) / wide / moved.scale**2
+        return replace(moved, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
 
     def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
         """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, over coefficients that are free."""
@@ -265,25 +301,36 @@ class ScoreRegression:
         gain[free, free] = (axes * (doubt * values / (doubt * values**2 + unit**2))) @ axes.T
         return gain
 
-    def _curvature(self, statistic: ComponentMoments, released: Array, noise: float, rows: float) -> Array:
-        """Return the mean of z z' over rows whose scores count, less what is noise."""
+    def _curved(self, state: Stand, statistic: ComponentMoments, released: Array, noise: float, rows: float) -> Stand:
+        """Return the state with the mean of z z' over rows whose scores count, less what is noise."""
         measured = statistic.parts(released)[2][0] / rows
-        return smoothed_matrix(measured, noise * statistic.radius**2 / rows, _LEAST_CURVATURE, 1.0)
+        kept = kept_by_clipping(self.columns, statistic.radius, self._length(state))[0]
+        noise *= statistic.radius**2
+        unsure = (noise / kept) ** 2 / 2
+        misfit = unsure * _SHAPE_DOUBT / (unsure + _SHAPE_DOUBT)
+        return replace(state, curvature=smoothed_matrix(measured, noise, kept), misfit=min(misfit, state.misfit))
 
-    def _chance(self, square: Array, curvature: Array, noise: float, rows: float) -> Array:
+    def _chance(self, square: Array, spread: float, curvature: Array, noise: float, rows: float) -> Array:
         """Return the sandwich: what coefficients vary by from one sample to another, in units of the scale."""
         free = slice(None) if self.origin is None else slice(1, None)
-        square = smoothed_matrix(square, noise / _WEIGHTS[2], _LEAST_CURVATURE, 1.0)
+        square = smoothed_matrix(square, noise / _WEIGHTS[2], spread)
         chance = np.zeros_like(curvature)
         bread = np.linalg.inv(curvature[free, free])
         chance[free, free] = bread @ square[free, free] @ bread / rows
         return chance
 
+    def _squared(self, state: Stand, statistic: RobustSum, released: Array, noise: float, rows: float) -> Stand:
+        """Return the state with the variance of residuals: more than the scale says where that is clear."""
+        square, unsure = float(released[0] / rows * statistic.scale[0]), noise * float(statistic.scale[0])
+        usual = state.scale**2
+        known = usual + shrunk(np.array([square - usual]), unsure, usual**2)[0][0]
+        return replace(state, variance=max(known, 0.5 * usual))
+
     def _levelled(self, state: Stand, statistic: RobustSum, released: Array, noise: float) -> Stand:
-        means = released / state.rows * statistic.scale
-        off = noise / state.rows * statistic.scale
-        variance = max(float(means[1] - means[0] ** 2), float(off[1]), (0.1 * state.scale) ** 2)
-        return replace(state, level=(float(means[0]), float(off[0]) ** 2 + variance / state.rows, variance))
+        """Return the state with the mean of residuals, and how far off it may be."""
+        reach = float(statistic.scale[0])
+        level = float(released[0]) / state.rows * reach
+        return replace(state, level=(level, (noise / state.rows * reach) ** 2 + state.variance / state.rows))
 
     def _in_columns(self, state: Stand) -> Array:
         """Return the coefficients of inputs in standard coordinates, the intercept first."""
@@ -295,7 +342,7 @@ class ScoreRegression:
         """Return the fit in standard coordinates."""
         centre, factor = self._white(state)
         inputs = factor[:-1, :-1]
-        mean, unsure, variance = state.level
+        mean, unsure = state.level
         across = np.eye(1 + self.columns)
         across[1:, 1:] = np.linalg.inv(inputs).T
         errors = state.noise + state.chance
@@ -306,7 +353,7 @@ class ScoreRegression:
             errors[0, 0] = unsure
         slopes = across[1:, 1:] @ state.coefficients[1:]
         errors = across @ errors @ across.T
-        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, variance, errors)
+        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors)
 
 
 def usual_reach(columns: int) -> float:
@@ -340,29 +387,31 @@ def best_radius(columns: int, noise: float) -> float:
     return min(_RADII, key=variance)
 
 
-def smoothed_matrix(matrix: Array, noise: float, least: float, doubt: float) -> Array:
-    """Return a positive definite matrix of known noise: a multiple of the identity, and what stands out beside it.
+def smoothed_matrix(matrix: Array, noise: float, usual: float) -> Array:
+    """Return a positive definite matrix of known noise: about `usual` times the identity, and what stands out beside it.
 
     The noise is `noise` on the diagonal and noise / sqrt(2) off it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 0.1, 1.0).round(3)
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0).round(3)
     array([[1. , 0.5],
            [0.5, 3. ]])
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 0.1, 1.0).round(3)
-    array([[2., 0.],
-           [0., 2.]])
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0).round(3)
+    array([[1., 0.],
+           [0., 1.]])
     """
-    size = max(float(np.trace(matrix)) / len(matrix), least)
-    rows, cols = np.triu_indices(len(matrix))
+    wide, doubt = len(matrix), _SHAPE_DOUBT * usual**2
+    size = float(np.trace(matrix)) / wide
+    change = shrunk(np.array([size - usual]), noise / math.sqrt(wide), doubt)[0][0]
+    rows, cols = np.triu_indices(wide)
     units = np.where(rows == cols, 1.0, math.sqrt(2.0))
-    apart = (matrix - size * np.eye(len(matrix)))[rows, cols] * units
-    apart = shrunk(apart, noise, doubt * size**2)[0] / units
-    smooth = size * np.eye(len(matrix))
+    apart = shrunk((matrix - size * np.eye(wide))[rows, cols] * units, noise, doubt)[0] / units
+    size = max(usual + change, _LEAST_SIZE * usual)
+    smooth = size * np.eye(wide)
     smooth[rows, cols] += apart
     smooth[cols, rows] = smooth[rows, cols]
     values, axes = np.linalg.eigh(smooth)
-    smooth = (axes * np.maximum(values, least * size)) @ axes.T
+    smooth = (axes * np.maximum(values, _LEAST_SIZE * size)) @ axes.T
     return (smooth + smooth.T) / 2

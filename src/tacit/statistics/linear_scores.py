@@ -148,32 +148,33 @@ def _kept(lifted: Array, lengths: Array, shares: Array, rows: int) -> tuple[Arra
 
 @dataclass(frozen=True, eq=False)
 class LinearResiduals:
-    """Residuals y - <beta, (1, x)> of rows and their squares: values for :class:`RobustSum`.
+    """Residuals y - <beta, (1, x)> of rows, or their squares: values for :class:`RobustSum`.
 
     Parameters
     ----------
     coefficients : (1 + d,) array
         The intercept first.
+    squared : bool, default False
 
     Examples
     --------
     >>> import numpy as np
-    >>> LinearResiduals(np.array([1.0, 2.0]))(np.array([[1.0, 2.5], [2.0, 7.0]]))
-    array([[-0.5 ,  0.25],
-           [ 2.  ,  4.  ]])
+    >>> LinearResiduals(np.array([1.0, 2.0]))(np.array([[1.0, 2.5], [2.0, 7.0]])).T
+    array([[-0.5,  2. ]])
     """
 
     coefficients: Array
+    squared: bool = False
 
     @property
     def size(self) -> int:
-        """Two."""
-        return 2
+        """One."""
+        return 1
 
     def __call__(self, block: Array) -> Array:
-        """Return residuals and their squares, (rows, 2)."""
+        """Return residuals or their squares, (rows, 1)."""
         residuals = _residuals(self.coefficients, block)
-        return np.stack([residuals, residuals * residuals], axis=1)
+        return (residuals * residuals if self.squared else residuals)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
