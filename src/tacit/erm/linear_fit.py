@@ -1,4 +1,4 @@
-"""What private linear regression finds: coefficients, how sure they are, and what penalties need. No data, no privacy."""
+"""What a private linear regression finds: coefficients, how sure they are, what penalties need. Plain numerics."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class LinearFit:
     level : float
         The prediction at the centre.
     slopes : (d,) array
-    covariance : (d, d) array
+    covariance : (d, d) array, optional
         Of inputs, about the centre.
     rows : float
-    variance : float
+    variance : float, optional
         Of residuals.
     errors : (1 + d, 1 + d) array, optional
         Covariance of what level and slopes are off by, by chance and by noise together.
@@ -43,9 +43,9 @@ class LinearFit:
     centre: Array
     level: float
     slopes: Array
-    covariance: Array
+    covariance: Array | None
     rows: float
-    variance: float
+    variance: float | None
     errors: Array | None = None
 
     @property

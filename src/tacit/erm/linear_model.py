@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,6 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
     They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
     """
 
-    _fit: LinearFit
-
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the regression to rows, spending the budget.
 
@@ -48,7 +47,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model = self._model(joint, n_rows, budget)
         with progress(self.verbose, "Fitting a linear regression") as watch:
             found = model.finish(run(model, curator, watch))
-        self._publish(found.restored(joint.centre, joint.scale))
+        self._publish(self._in_units(found, joint))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
         return self
@@ -90,22 +89,26 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             model.feature_names_in_ = np.array([names[i] for i in kept], dtype=object)
         model._publish(found)
         model.n_iter_ = moments.n_iter_
-        model.privacy_ = moments.privacy_.noted(f"{cls.__name__} computed from these moments, at no further cost.")
+        note = f"{cls.__name__} computed from these moments, at no further cost."
+        model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
         return model
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
         origin = None if self.fit_intercept else -domain.centre / domain.scale
-        return ScoreRegression(
-            domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances
-        )
+        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""
         fit = self._penalised(fit)
-        self._fit = fit
         self.coef_ = fit.slopes
         self.intercept_ = fit.intercept if self.fit_intercept else 0.0
-        self.noise_variance_ = fit.variance
+        if fit.variance is not None:
+            self.noise_variance_ = fit.variance
+        elif hasattr(self, "noise_variance_"):
+            del self.noise_variance_
+
+    def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
+        return fit.restored(joint.centre, joint.scale)
 
     def _penalised(self, fit: LinearFit) -> LinearFit:
         return fit

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tacit.erm.linear_fit import LinearFit
+from tacit.erm.score_shape import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
 from tacit.latent.engine import Noise
 from tacit.latent.moments import iteration_pays
 from tacit.latent.scale_free import ScaleFree
@@ -45,21 +45,27 @@ from tacit.statistics import (
 )
 from tacit.statistics.components import Array
 
-REFINING, CURVATURE, SQUARES, FINAL, LEVEL = "refining scores", "curvature", "squared residuals", "final scores", "level"
+REFINING, CURVATURE, SQUARES, FINAL, LEVEL = (
+    "refining scores",
+    "curvature",
+    "squared residuals",
+    "final scores",
+    "level",
+)
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 5
-_SHARES = {REFINING: 0.08, CURVATURE: 0.08, SQUARES: 0.02, FINAL: 0.32, LEVEL: 0.06}
+_SHARES = {REFINING: 0.055, CURVATURE: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
 _ROUNDS = [REFINING, REFINING, REFINING, CURVATURE, REFINING, SQUARES, FINAL, LEVEL]
 _WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
 _FIRST_RADIUS = 1.3  # times the length of an ordinary score
-_RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 _LEAST_DOUBT = 0.05
 _ANYTHING = 1e30  # a doubt that leaves all to the numbers
 _SCALE_DOUBT = 0.25  # of the square of the scale, as a relative variance
-_SHAPE_DOUBT = 0.06  # of curvature and second moment of scores: how far from those of normal laws they may be
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
-_MISFIT = 0.4
-_LEAST_SIZE = 0.1  # of a matrix in any direction, relative to its mean
+_MISFIT, _STAGED_MISFIT = (
+    0.4,
+    0.005,
+)  # of the curvature: what is left of the doubts of moments, and where they are staged
 _LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
 _LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
 _SQUARES_NOISE = 0.3  # of the mean square, in squared scales
@@ -184,10 +190,10 @@ class ScoreRegression:
         rows = float(self.rows) if self.rows is not None else max(float(state.moments.rows), 1.0)
         if isinstance(self.whitening, ScaleFree):
             slopes, scale = factor[-1, :-1], float(factor[-1, -1])
-            doubt, misfit = 1.0, _MISFIT * max(float(state.moments.doubts[1, 0]) - 0.05, 0.0)
+            doubt, misfit = 1.0, _MISFIT * max(float(state.moments.doubts[1, 0]) - _LEAST_DOUBT, 0.0)
         else:  # slopes explain no more than there is
             slopes, scale = np.zeros(self.columns), float(np.linalg.norm(factor[-1]))
-            doubt, misfit = 1.0 / self.columns, 0.005
+            doubt, misfit = 1.0 / self.columns, _STAGED_MISFIT
         return replace(
             state,
             coefficients=np.concatenate([centre[-1:], slopes]),
@@ -231,7 +237,9 @@ class ScoreRegression:
     def _residuals(self, state: Stand, squared: bool, noise: Noise) -> RobustSum:
         """Return the statistic of residuals, clipped as far out as noise allows and as tails call for."""
         values = LinearResiduals(self._in_columns(state), squared)
-        unit = noise(RobustSum(np.zeros(1), np.ones(1), Clip(), values)) / (self._rows(state) if squared else state.rows)
+        unit = noise(RobustSum(np.zeros(1), np.ones(1), Clip(), values)) / (
+            self._rows(state) if squared else state.rows
+        )
         if squared:
             reach = min(max(math.sqrt(_SQUARES_NOISE / unit), _LEAST_REACH), _MOST_REACH)
             return RobustSum(np.zeros(1), np.array([(reach * state.scale) ** 2]), Clip(), values)
@@ -282,7 +290,9 @@ class ScoreRegression:
         if self.rows is None:
             moved = replace(moved, rows=rows)
         if name == FINAL:
-            return replace(moved, chance=scale**2 * self._chance(square, spread, curvature, noise * statistic.radius**2, rows))
+            return replace(
+                moved, chance=scale**2 * self._chance(square, spread, curvature, noise * statistic.radius**2, rows)
+            )
         if state.curvature is None:
             unsure = noise * statistic.radius**2 / statistic.second / (wide * spread)
             # Of a step's length, as much as is noise is not taken off the residuals but added to them.
@@ -294,7 +304,7 @@ class ScoreRegression:
         return replace(moved, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
 
     def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
-        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, over coefficients that are free."""
+        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, for coefficients that are free."""
         free = slice(None) if self.origin is None else slice(1, None)
         gain = np.zeros_like(curvature)
         values, axes = np.linalg.eigh(curvature[free, free])
@@ -307,7 +317,7 @@ class ScoreRegression:
         kept = kept_by_clipping(self.columns, statistic.radius, self._length(state))[0]
         noise *= statistic.radius**2
         unsure = (noise / kept) ** 2 / 2
-        misfit = unsure * _SHAPE_DOUBT / (unsure + _SHAPE_DOUBT)
+        misfit = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
         return replace(state, curvature=smoothed_matrix(measured, noise, kept), misfit=min(misfit, state.misfit))
 
     def _chance(self, square: Array, spread: float, curvature: Array, noise: float, rows: float) -> Array:
@@ -354,64 +364,3 @@ class ScoreRegression:
         slopes = across[1:, 1:] @ state.coefficients[1:]
         errors = across @ errors @ across.T
         return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors)
-
-
-def usual_reach(columns: int) -> float:
-    """Return a length that (1, u) has in next to no row, if u is standard normal.
-
-    Examples
-    --------
-    >>> round(usual_reach(10), 2)
-    5.24
-    """
-    return math.sqrt(4 + columns + 3 * math.sqrt(2 * columns))
-
-
-@lru_cache(maxsize=64)
-def best_radius(columns: int, noise: float) -> float:
-    """Return where to clip scores, in ordinary lengths, for the least variance of coefficients: chance and noise.
-
-    `noise` is that of a coefficient if scores are clipped at one ordinary length, in standard errors. Errors are taken
-    to be normal; the less noise there is, the farther out rows are believed, and the nearer to least squares it is.
-
-    Examples
-    --------
-    >>> [best_radius(10, noise) for noise in (1.0, 0.1, 0.001)]
-    [0.85, 1.6, 3.5]
-    """
-
-    def variance(radius: float) -> float:
-        kept, spread = kept_by_clipping(columns, usual_reach(columns), radius * math.sqrt(1 + columns))
-        return (spread + (noise * radius) ** 2) / kept**2
-
-    return min(_RADII, key=variance)
-
-
-def smoothed_matrix(matrix: Array, noise: float, usual: float) -> Array:
-    """Return a positive definite matrix of known noise: about `usual` times the identity, and what stands out beside it.
-
-    The noise is `noise` on the diagonal and noise / sqrt(2) off it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0).round(3)
-    array([[1. , 0.5],
-           [0.5, 3. ]])
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0).round(3)
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    wide, doubt = len(matrix), _SHAPE_DOUBT * usual**2
-    size = float(np.trace(matrix)) / wide
-    change = shrunk(np.array([size - usual]), noise / math.sqrt(wide), doubt)[0][0]
-    rows, cols = np.triu_indices(wide)
-    units = np.where(rows == cols, 1.0, math.sqrt(2.0))
-    apart = shrunk((matrix - size * np.eye(wide))[rows, cols] * units, noise, doubt)[0] / units
-    size = max(usual + change, _LEAST_SIZE * usual)
-    smooth = size * np.eye(wide)
-    smooth[rows, cols] += apart
-    smooth[cols, rows] = smooth[rows, cols]
-    values, axes = np.linalg.eigh(smooth)
-    smooth = (axes * np.maximum(values, _LEAST_SIZE * size)) @ axes.T
-    return (smooth + smooth.T) / 2

@@ -224,11 +224,24 @@ class PartSource(Source):
     def types(self) -> pa.Schema:
         return self.parent.types
 
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        return self.parent.in_memory
+
     def blocks(self) -> Iterator[Any]:
-        before = 0
+        # Pieces of several blocks are put together, as many as fit, because a call for each would take its time.
+        waiting: list[NDArray[np.float64]] = []
+        before = gathered = 0
         for block in self.parent.blocks():
-            yield block[(self.index - before) % self.of :: self.of]
+            piece = block[(self.index - before) % self.of :: self.of]
             before += len(block)
+            if gathered + len(piece) > BLOCK_ROWS:
+                yield np.concatenate(waiting)
+                waiting, gathered = [], 0
+            waiting.append(piece)
+            gathered += len(piece)
+        if waiting:
+            yield np.concatenate(waiting)
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected from a part of rows; select them first.")

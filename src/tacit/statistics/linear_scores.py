@@ -52,8 +52,8 @@ class LinearScores:
 
     def __post_init__(self) -> None:
         whitener = np.linalg.solve(self.factor, np.eye(len(self.centre)))
-        affine = np.hstack([whitener, -(whitener @ self.centre)[:, None]])
-        object.__setattr__(self, "_affine", affine)
+        object.__setattr__(self, "_whitener", np.hstack([whitener, np.zeros((len(self.centre), 1))]))
+        object.__setattr__(self, "_shift", (whitener @ self.centre)[:, None])
 
     @property
     def count(self) -> int:
@@ -83,9 +83,9 @@ class LinearScores:
         lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
         z = lifted[0, 1:]
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = columns.copy()
-            rows[-1] = 1.0  # in place of the target
-            np.matmul(self._affine, rows, out=z[1:])  # type: ignore[attr-defined]
+            # The target counts for 0 in this product; where it is not finite, the row cannot be measured anyway.
+            np.matmul(self._whitener, columns, out=z[1:])  # type: ignore[attr-defined]
+            z[1:] -= self._shift  # type: ignore[attr-defined]
             residuals = (columns[-1] - self.coefficients @ z) / self.scale
             lengths = (z * z).sum(axis=0)
             weights = np.minimum(1.0, self.reach / np.sqrt(lengths))
