@@ -45,13 +45,8 @@ from tacit.statistics import (
 )
 from tacit.statistics.components import Array
 
-REFINING, CURVATURE, SQUARES, FINAL, LEVEL = (
-    "refining scores",
-    "curvature",
-    "squared residuals",
-    "final scores",
-    "level",
-)
+REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
+SQUARES, LEVEL = "squared residuals", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 5
 _SHARES = {REFINING: 0.055, CURVATURE: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
@@ -62,10 +57,8 @@ _LEAST_DOUBT = 0.05
 _ANYTHING = 1e30  # a doubt that leaves all to the numbers
 _SCALE_DOUBT = 0.25  # of the square of the scale, as a relative variance
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
-_MISFIT, _STAGED_MISFIT = (
-    0.4,
-    0.005,
-)  # of the curvature: what is left of the doubts of moments, and where they are staged
+_MISFIT = 0.4  # of the curvature: what is left of the doubts of moments
+_STAGED_MISFIT = 0.005  # the same where moments are staged
 _LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
 _LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
 _SQUARES_NOISE = 0.3  # of the mean square, in squared scales
@@ -304,7 +297,7 @@ class ScoreRegression:
         return replace(moved, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
 
     def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
-        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, for coefficients that are free."""
+        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, for coefficients there are."""
         free = slice(None) if self.origin is None else slice(1, None)
         gain = np.zeros_like(curvature)
         values, axes = np.linalg.eigh(curvature[free, free])
