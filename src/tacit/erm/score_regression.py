@@ -58,7 +58,7 @@ _ANYTHING = 1e30  # a doubt that leaves all to the numbers
 _SCALE_DOUBT = 0.25  # of the square of the scale, as a relative variance
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
 _MISFIT = 0.4  # of the curvature: what is left of the doubts of moments
-_STAGED_MISFIT = 0.005  # the same where moments are staged
+_STAGED_MISFIT = 0.015  # the same where moments are staged
 _LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
 _LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
 _SQUARES_NOISE = 0.3  # of the mean square, in squared scales
@@ -77,6 +77,7 @@ class Stand:
     radius: float = _FIRST_RADIUS
     curvature: Array | None = None  # (1 + d, 1 + d)
     doubt: float = 1.0  # how far off coefficients may be, as a variance in units of the scale
+    most: float = 1.0  # the same before any score, as a variance
     misfit: float = 0.0  # how far off entries of the curvature may be, as a relative variance
     noise: Array | None = None  # covariance of what noise has done to coefficients, (1 + d, 1 + d)
     chance: Array | None = None  # covariance of what chance has done to them
@@ -192,6 +193,7 @@ class ScoreRegression:
             coefficients=np.concatenate([centre[-1:], slopes]),
             scale=scale,
             doubt=doubt,
+            most=scale**2 * doubt,
             misfit=misfit,
             noise=scale**2 * doubt * np.eye(1 + self.columns),
             rows=rows,
@@ -294,7 +296,8 @@ class ScoreRegression:
             change += noisy - max(float(step @ step) - noisy, 0.0)
             moved = replace(moved, scale=scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE)))
         known = float(np.trace(covariance)) / wide / moved.scale**2
-        return replace(moved, doubt=1.0 if self.shares > 1 else min(1.0, known + _LEAST_DOUBT))
+        most = min(1.0, state.most / moved.scale**2)
+        return replace(moved, doubt=most if self.shares > 1 else min(most, known + _LEAST_DOUBT))
 
     def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
         """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, for coefficients there are."""
