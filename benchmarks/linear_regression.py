@@ -1,4 +1,4 @@
-"""Private linear regression beside diffprivlib's, AdaSSP and least squares; with heavy-tailed errors; and its speed.
+"""Private linear regression beside diffprivlib's, AdaSSP and least squares; its intervals, heavy tails and speed.
 
     python benchmarks/linear_regression.py [--quick] [--seeds 5] [--peer-python PATH]
 
@@ -28,18 +28,31 @@ import numpy as np
 RESULTS = Path(__file__).parent / "results" / "linear_regression.json"
 EPSILONS, DELTA = (0.1, 0.5, 1.0), 1e-6
 REACH, TARGET = 5.0, 10.0  # bounds of inputs and of the target
-CLIPS = (3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)
+INTERVALS = [
+    (5_000, 3, 0.5, 0.8, "normal"),
+    (5_000, 3, 1.0, 0.0, "normal"),
+    (10_000, 10, 0.3, 0.5, "normal"),
+    (10_000, 10, 1.0, 0.8, "normal"),
+    (10_000, 50, 1.0, 0.5, "normal"),
+    (100_000, 10, 0.1, 0.0, "normal"),
+    (100_000, 10, 1.0, 0.5, "normal"),
+    (20_000, 5, 1.0, 0.5, "lognormal"),
+    (200_000, 5, 1.0, 0.5, "normal"),  # where rows are dealt out
+]
+CLIPS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)
 
 
-def table(rows: int, columns: int, seed: int, errors: str = "normal") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return inputs, the target and the coefficients, of length 1; neighbouring columns have a correlation of 0.5."""
+def table(
+    rows: int, columns: int, seed: int, errors: str = "normal", correlation: float = 0.5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return inputs, the target and the coefficients, of length 1; neighbouring columns are correlated."""
     rng = np.random.default_rng([seed, columns])
     slopes = rng.normal(size=columns)
     slopes /= np.linalg.norm(slopes)
     X = rng.normal(size=(rows, columns))
+    for j in range(1, columns):
+        X[:, j] = correlation * X[:, j - 1] + math.sqrt(1 - correlation**2) * X[:, j]
     if errors == "normal":
-        for j in range(1, columns):
-            X[:, j] = 0.5 * X[:, j - 1] + math.sqrt(0.75) * X[:, j]
         noise = rng.normal(size=rows)
     elif errors == "lognormal":
         noise = rng.lognormal(1.0, 1.0, rows) - math.exp(1.5)
@@ -162,7 +175,7 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
     """Errors beside published robust descent, with the published scale, and descent clipped best in hindsight."""
     lines, delta = [], 1 / rows
     coarse = {"bounds": (-100.0, 100.0), "target_bounds": 1000.0, "delta": delta * (1 - 1e-9)}
-    tables = [table(rows, columns, seed, errors) for seed in range(seeds)]
+    tables = [table(rows, columns, seed, errors, 0.0) for seed in range(seeds)]
     for epsilon in EPSILONS:
         descents = {clip: [] for clip in CLIPS}
         default, published = [], []
@@ -183,6 +196,31 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
         }
         lines.append(line)
         print(", ".join(f"{key} {value:.4g}" if key != "errors" else str(value) for key, value in line.items()))
+    return lines
+
+
+def coverage(fits: int) -> list[dict]:
+    """How often intervals of level 0.9 hold the slopes, over rows, columns, epsilons, correlations and laws of errors."""
+    import tacit
+
+    lines = []
+    for rows, columns, epsilon, correlation, errors in INTERVALS:
+        held, wide = [], []
+        for seed in range(fits):
+            X, y, slopes = table(rows, columns, seed, errors, correlation)
+            model = tacit.LinearRegression(
+                epsilon=epsilon, bounds=(-REACH, REACH), target_bounds=50.0, random_state=seed
+            ).fit(X, y)
+            low, high = model.confidence_intervals(0.9).coef.T
+            held.append((low < slopes) & (slopes < high))
+            usual = math.sqrt(np.diag(np.linalg.inv(np.cov(X.T))).mean() / rows) * np.std(y - X @ slopes)
+            wide.append(model.coef_errors_.mean() / usual)
+        line = {"rows": rows, "columns": columns, "epsilon": epsilon, "correlation": correlation, "errors": errors}
+        line |= {"fits": fits, "held": float(np.mean(held)), "standard errors, of least squares'": float(np.mean(wide))}
+        lines.append(line)
+        print(
+            ", ".join(f"{key} {value}" if isinstance(value, str) else f"{key} {value:g}" for key, value in line.items())
+        )
     return lines
 
 
@@ -227,6 +265,7 @@ def main() -> None:
         results = {
             "accuracy": [line for size in sizes for line in accuracy(*size, seeds, peer, folder)],
             "heavy tails": [line for errors in ("lognormal", "log-logistic") for line in heavy_tails(errors, seeds)],
+            "intervals": coverage(10 if options.quick else 100),
             "speed": speed(peer, folder),
         }
     RESULTS.parent.mkdir(exist_ok=True)

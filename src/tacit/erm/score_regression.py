@@ -48,7 +48,7 @@ from tacit.statistics.components import Array
 REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
 SQUARES, LEVEL = "squared residuals", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
-_WHITENING_ROUNDS = 5
+_WHITENING_ROUNDS = 8
 _SHARES = {REFINING: 0.055, CURVATURE: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
 _ROUNDS = [REFINING, REFINING, REFINING, CURVATURE, REFINING, SQUARES, FINAL, LEVEL]
 _WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
@@ -61,7 +61,7 @@ _MISFIT = 0.4  # of the curvature: what is left of the doubts of moments
 _STAGED_MISFIT = 0.015  # the same where moments are staged
 _LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
 _LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
-_SQUARES_NOISE = 0.3  # of the mean square, in squared scales
+_SQUARES_NOISE = 0.1  # of the mean square, in squared scales
 _TAILS = 4.0  # scales at which residuals are clipped, times how much larger than usual their mean square is
 _ROWS_PER_SHARE = 20_000
 _LEAST_SHARES, _MOST_SHARES = 8, 32
@@ -278,8 +278,9 @@ class ScoreRegression:
             gain = gain * shrunk(mean, unit, _ANYTHING)[1]
         step = gain @ mean
         left = np.eye(wide) - gain @ curvature
-        # What is wrong with the curvature, times what was wrong with the coefficients, adds to the noise.
-        misfit = state.misfit * kept**2 * float(np.trace(state.noise)) if name == FINAL else 0.0
+        # What is wrong with the curvature, times what was wrong with the coefficients, adds to the noise: the last step
+        # is about as long as they were wrong.
+        misfit = state.misfit * (kept * scale) ** 2 * float(step @ step) if name == FINAL else 0.0
         covariance = left @ state.noise @ left.T + ((scale * unit) ** 2 + misfit) * gain @ gain.T
         moved = replace(state, coefficients=state.coefficients + scale * step, noise=covariance)
         if self.rows is None:
@@ -329,7 +330,7 @@ class ScoreRegression:
         """Return the state with the variance of residuals: more than the scale says where that is clear."""
         square, unsure = float(released[0] / rows * statistic.scale[0]), noise * float(statistic.scale[0])
         usual = state.scale**2
-        known = usual + shrunk(np.array([square - usual]), unsure, usual**2)[0][0]
+        known = usual + shrunk(np.array([square - usual]), unsure, _SCALE_DOUBT * usual**2)[0][0]
         return replace(state, variance=max(known, 0.5 * usual))
 
     def _levelled(self, state: Stand, statistic: RobustSum, released: Array, noise: float) -> Stand:
