@@ -200,7 +200,7 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
 
 
 def coverage(fits: int) -> list[dict]:
-    """How often intervals of level 0.9 hold the slopes, over rows, columns, epsilons, correlations and laws of errors."""
+    """How often intervals of level 0.9 hold the slopes: rows, columns, epsilon, correlation and law of errors vary."""
     import tacit
 
     lines = []

@@ -20,11 +20,11 @@ MODELS = [
 
 
 def cannot_hold(estimator):
-    few = "Ten rows or so do not say what a regression with privacy noise should predict; fits to many rows are tested."
-    cannot = {"check_regressors_int": few, "check_regressors_train": few}
+    if getattr(estimator, "method", None) == "robust":
+        return {"check_regressors_train": "With 200 rows the published scale's noise is larger than the signal."}
     if estimator.missing == "ignore":
-        cannot["check_estimators_pickle"] = "Rows with missing cells are left out of a fit, but have no prediction."
-    return cannot
+        return {"check_estimators_pickle": "Rows with missing cells are left out of a fit, but have no prediction."}
+    return {}
 
 
 @parametrize_with_checks(MODELS, expected_failed_checks=cannot_hold)
