@@ -28,12 +28,12 @@ import numpy as np
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.score_shape import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
 from tacit.latent.engine import Noise
-from tacit.latent.moments import iteration_pays
 from tacit.latent.scale_free import ScaleFree
 from tacit.latent.score_moments import kept_by_clipping
 from tacit.latent.shrinkage import shrunk
 from tacit.latent.staged_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, SplitGaussian, Step
+from tacit.release import planned
 from tacit.statistics import (
     Clip,
     ComponentMoments,
@@ -49,6 +49,9 @@ REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
 SQUARES, LEVEL = "squared residuals", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 8
+_MOST_NOISE = 0.16  # of a covariance in its own units, with which it is measured again and again
+_MOST_COLUMNS = 400  # beyond, that takes too long
+_USUAL_ROWS = 10_000  # reckoned with where the number of rows is secret
 _SHARES = {REFINING: 0.055, CURVATURE: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
 _ROUNDS = [REFINING, REFINING, REFINING, CURVATURE, REFINING, SQUARES, FINAL, LEVEL]
 _WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
@@ -130,11 +133,18 @@ class ScoreRegression:
 
     def _whitening(self) -> ScaleFree | StagedMoments:
         rows = None if self.rows is None else self.rows // self.shares
-        part = Budget(self.budget.epsilon * math.sqrt(_WHITENING), self.budget.delta)
         wide, least = 1 + self.columns, self.least_variances
-        if iteration_pays(rows, wide, part, self.neighbors):
+        if self._iterated(rows):
             return ScaleFree(1, wide, "full", self.neighbors, rows, _WHITENING_ROUNDS, least_variances=least)
         return StagedMoments(wide, self.neighbors, rows, _WHITENING_ROUNDS, least)
+
+    def _iterated(self, rows: int | None) -> bool:
+        """Return whether moments of all columns can be their own units, by the noise they get: public numbers decide."""
+        part = Budget(self.budget.epsilon * math.sqrt(_WHITENING), self.budget.delta)
+        multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
+        replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
+        noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
+        return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
 
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
