@@ -139,7 +139,7 @@ class ScoreRegression:
         return StagedMoments(wide, self.neighbors, rows, _WHITENING_ROUNDS, least)
 
     def _iterated(self, rows: int | None) -> bool:
-        """Return whether moments of all columns can be their own units, by the noise they get: public numbers decide."""
+        """Return whether moments of all columns can be their own units: public numbers decide, by the noise."""
         part = Budget(self.budget.epsilon * math.sqrt(_WHITENING), self.budget.delta)
         multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
         replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
