@@ -8,7 +8,8 @@ here in full, with exact Gaussian noise in place of its own constants, which fav
 
 Errors are lengths of what coefficients are off by, medians over tables. Prints them and writes
 benchmarks/results/linear_regression.json. Runs take turns, so that all meet the same machine. All have the same rows,
-bounds and epsilon; delta is 1e-6, and diffprivlib's is 0. "AdaSSP, tight" is told in hindsight how long rows are.
+bounds and epsilon; delta is 1e-6, and diffprivlib's is 0. "AdaSSP, tight" is told in hindsight at which of four lengths
+rows are best clipped.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,7 @@ INTERVALS = [
     (20_000, 5, 1.0, 0.5, "lognormal"),
     (200_000, 5, 1.0, 0.5, "normal"),  # where rows are dealt out
 ]
+TIGHT = (1.0, 1.3, 1.6, 2.0)  # lengths of rows, relative to ordinary ones
 CLIPS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)
 
 
@@ -153,9 +156,8 @@ def ours(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, **options: obj
 
 def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Path) -> list[dict]:
     """Errors of all at every epsilon, for one size of table."""
-    names = ("ours", "AdaSSP", "AdaSSP, tight", "diffprivlib", "not private")
-    found: dict[float, dict[str, list]] = {epsilon: {name: [] for name in names} for epsilon in EPSILONS}
-    lengths = {"AdaSSP": (REACH * math.sqrt(columns), TARGET), "AdaSSP, tight": (1.1 * math.sqrt(columns), 3.0)}
+    found: dict[float, dict[str, list]] = {epsilon: defaultdict(list) for epsilon in EPSILONS}
+    lengths = {"AdaSSP": (REACH, TARGET), **{f"AdaSSP at {reach}": (reach, 3.5) for reach in TIGHT}}
     for seed in range(seeds):
         X, y, slopes = table(rows, columns, seed)
         path = folder / "table.npz"
@@ -164,14 +166,16 @@ def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Pat
         for epsilon, errors in found.items():
             errors["not private"].append(np.linalg.norm(plain - slopes))
             errors["ours"].append(np.linalg.norm(ours(X, y, epsilon, seed) - slopes))
-            for name, bounds in lengths.items():
-                errors[name].append(np.linalg.norm(adassp(X, y, epsilon, seed, *bounds) - slopes))
+            for name, (reach, target) in lengths.items():
+                theirs = adassp(X, y, epsilon, seed, reach * math.sqrt(columns), target)
+                errors[name].append(np.linalg.norm(theirs - slopes))
             if peer is not None:
                 theirs = peer.fit(str(path), epsilon, seed)["slopes"]
                 errors["diffprivlib"].append(np.linalg.norm(np.array(theirs) - slopes))
     lines = []
     for epsilon, errors in found.items():
-        medians = {name: float(np.median(values)) for name, values in errors.items() if values}
+        medians = {name: float(np.median(values)) for name, values in errors.items()}
+        medians["AdaSSP, tight"] = min(medians.pop(f"AdaSSP at {reach}") for reach in TIGHT)
         lines.append({"rows": rows, "columns": columns, "epsilon": epsilon, "tables": seeds, **medians})
         print(f"n={rows} d={columns} epsilon={epsilon}: " + ", ".join(f"{k} {v:.4g}" for k, v in medians.items()))
     return lines

@@ -101,8 +101,8 @@ class LinearRegression(LinearModel):
     estimate tends to least squares. Slopes are those of the bulk of the rows; the intercept is set so that the mean
     residual is zero, also where residuals are skewed.
 
-    Bounds a hundred times wider than the rows cost next to nothing with 10,000 rows and epsilon 1, and a thousand times
-    wider ones with 100,000. Where less is known, pass ``bounds="private"``.
+    Bounds may be coarse: with 10,000 rows and epsilon 1, ranges of 5000 times the standard deviation of a column cost
+    next to nothing. Where less is known, pass ``bounds="private"``.
 
     Where the number of rows is public and large, all releases but the last two are of small shares of the rows, for
     speed.
