@@ -165,6 +165,26 @@ def test_few_rows_and_many_columns_do_not_blow_up():
     assert np.isfinite(model.coef_errors_).all()
 
 
+@pytest.mark.parametrize("kind", ["constant", "collinear", "rare", "wild"])
+@pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
+def test_no_table_makes_a_fit_fail(kind, neighbors):
+    """An exception that depends on rows would tell about them."""
+    rng = np.random.default_rng(0)
+    for rows, columns, epsilon in [(1, 1, 1.0), (7, 30, 1.0), (300, 3, 1e-4), (3000, 3, 1e3), (3000, 30, 0.1)]:
+        X = rng.normal(size=(rows, columns))
+        if kind == "constant":
+            X[:] = 3.0
+        elif kind == "collinear":
+            X[:] = X[:, :1]
+        elif kind == "rare":
+            X = (X > 2.5).astype(float)
+        else:
+            X *= 10.0 ** rng.integers(-300, 300, X.shape)
+        for y in (np.zeros(rows), X[:, 0], rng.standard_cauchy(rows)):
+            model = fit(X, y, epsilon=epsilon, delta=1e-5, neighbors=neighbors)
+            assert np.isfinite([*model.coef_, *model.coef_errors_, model.intercept_, model.noise_variance_]).all()
+
+
 def test_bounds_found_privately():
     X, y = table()
     model = fit(1000 * X, y, bounds="private", target_bounds=None)
