@@ -41,6 +41,7 @@ INTERVALS = [
     (20_000, 5, 1.0, 0.5, "lognormal"),
     (200_000, 5, 1.0, 0.5, "normal"),  # where rows are dealt out
 ]
+FRESH = 2026  # so that tables are none of those by which the method's constants were chosen
 TIGHT = (1.0, 1.3, 1.6, 2.0)  # lengths of rows, relative to ordinary ones
 CLIPS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)
 
@@ -49,7 +50,7 @@ def table(
     rows: int, columns: int, seed: int, errors: str = "normal", correlation: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return inputs, the target and the coefficients, of length 1; neighbouring columns are correlated."""
-    rng = np.random.default_rng([seed, columns])
+    rng = np.random.default_rng([FRESH, seed, columns])
     slopes = rng.normal(size=columns)
     slopes /= np.linalg.norm(slopes)
     X = rng.normal(size=(rows, columns))
