@@ -6,6 +6,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator
 from tacit.erm import score_regression
+from tacit.privacy import SplitGaussian
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
@@ -66,6 +67,13 @@ def test_the_claim_stands(name, neighbors):
 @pytest.mark.parametrize(("name", "neighbors"), BOTH)
 def test_the_claim_stands_over_many_fits(name, neighbors):
     assert audited(name, 1500, neighbors).consistent_with()
+
+
+def test_few_rows_can_be_dealt_out(monkeypatch):
+    """The audits of shares are of shares."""
+    monkeypatch.setattr(score_regression, "_ROWS_PER_SHARE", 3)
+    model = MODELS["shares"].set_params(epsilon=8.0, delta=1e-3, bounds=1.0, neighbors="replace_one").fit(RIGHT)
+    assert {step.parts for step in model.privacy_.plan.steps if isinstance(step, SplitGaussian)} == {8}
 
 
 def test_too_little_noise_is_caught(monkeypatch):
