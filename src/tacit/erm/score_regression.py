@@ -49,6 +49,7 @@ REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
 SQUARES, LEVEL = "squared residuals", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 8
+_QUICK_ROUNDS = 6  # the same where there are rows enough for the most shares
 _MOST_NOISE = 0.16  # of a covariance in its own units, with which it is measured again and again
 _MOST_COLUMNS = 400  # beyond, that takes too long
 _USUAL_ROWS = 10_000  # reckoned with where the number of rows is secret
@@ -134,9 +135,10 @@ class ScoreRegression:
     def _whitening(self) -> ScaleFree | StagedMoments:
         rows = None if self.rows is None else self.rows // self.shares
         wide, least = 1 + self.columns, self.least_variances
+        rounds = _QUICK_ROUNDS if self.shares == _MOST_SHARES else _WHITENING_ROUNDS
         if self._iterated(rows):
-            return ScaleFree(1, wide, "full", self.neighbors, rows, _WHITENING_ROUNDS, least_variances=least)
-        return StagedMoments(wide, self.neighbors, rows, _WHITENING_ROUNDS, least)
+            return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least)
+        return StagedMoments(wide, self.neighbors, rows, rounds, least)
 
     def _iterated(self, rows: int | None) -> bool:
         """Return whether moments of all columns can be their own units: public numbers decide, by the noise."""

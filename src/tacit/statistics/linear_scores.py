@@ -71,14 +71,14 @@ class LinearScores:
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands. A row
         that cannot be measured has 0 for 1.
         """
-        lifted, residuals, lengths = self.weighed(block)
+        lifted, weights, residuals, lengths = self.measured(block)
         with np.errstate(over="ignore", invalid="ignore"):
-            lifted[0, 1:] *= residuals
+            lifted[0, 1:] *= weights * residuals
             lengths = lengths * residuals * residuals
         return _kept(lifted, lengths, np.ones(len(lengths)), len(block))
 
-    def weighed(self, block: Array) -> tuple[Array, Array, Array]:
-        """Return (1, w z) as (1, 2 + d, rows), residuals w e (rows,) and squared lengths of w z, of rows filled up."""
+    def measured(self, block: Array) -> tuple[Array, Array, Array, Array]:
+        """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of rows filled up."""
         columns = filled_up(block.T)
         lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
         z = lifted[0, 1:]
@@ -89,8 +89,7 @@ class LinearScores:
             residuals = (columns[-1] - self.coefficients @ z) / self.scale
             lengths = (z * z).sum(axis=0)
             weights = np.minimum(1.0, self.reach / np.sqrt(lengths))
-            z *= weights
-            return lifted, residuals * weights, lengths * weights * weights
+            return lifted, weights, residuals * weights, lengths * weights * weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +129,9 @@ class LinearCurvature:
 
     def e_step(self, block: Array) -> tuple[Array, Array, Array]:
         """Return (1, w z) as (1, 2 + d, rows), squared lengths (1, rows), and which rows count (1, rows)."""
-        lifted, residuals, lengths = self.scores.weighed(block)
+        lifted, weights, residuals, lengths = self.scores.measured(block)
         with np.errstate(over="ignore", invalid="ignore"):
+            lifted[0, 1:] *= weights
             inside = residuals * residuals * lengths < self.radius**2
         return _kept(lifted, lengths, inside.astype(np.float64), len(block))
 
