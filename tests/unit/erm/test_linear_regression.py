@@ -170,7 +170,7 @@ def test_few_rows_and_many_columns_do_not_blow_up():
 def test_no_table_makes_a_fit_fail(kind, neighbors):
     """An exception that depends on rows would tell about them."""
     rng = np.random.default_rng(0)
-    for rows, columns, epsilon in [(1, 1, 1.0), (7, 30, 1.0), (300, 3, 1e-4), (3000, 3, 1e3), (3000, 30, 0.1)]:
+    for rows, columns, epsilon in [(1, 1, 1.0), (7, 30, 1.0), (300, 3, 1e-4), (3000, 3, 1e3)]:
         X = rng.normal(size=(rows, columns))
         if kind == "constant":
             X[:] = 3.0
