@@ -81,4 +81,4 @@ def test_too_little_noise_is_caught(monkeypatch):
 
     noise = curator.discrete_gaussian
     monkeypatch.setattr(curator, "discrete_gaussian", lambda scale, size, gen: noise(scale / 16, size, gen))
-    assert audited("scores", 80).refutes()
+    assert audited("scores", 200).refutes()
