@@ -42,3 +42,19 @@ def test_peers_are_given_all_the_budget_that_zcdp_allows(synthetic, epsilon):
     assert rho > (math.sqrt(math.log(1e6) + epsilon) - math.sqrt(math.log(1e6))) ** 2  # the usual conversion
     exact = Plan((Gaussian("release", 1 / math.sqrt(2 * rho)),), "add_remove").delta(epsilon)
     assert 1e-8 < exact <= 1e-6
+
+
+@pytest.fixture(scope="module")
+def linear_regression():
+    spec = importlib.util.spec_from_file_location("linear_regression", FOLDER / "linear_regression.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_rivals_of_linear_regression_find_the_slopes_where_there_is_no_noise(linear_regression):
+    X, y, slopes = linear_regression.table(20_000, 3, 0, correlation=0.0)
+    found = linear_regression.adassp(X, y, 300.0, 0, 10.0, 10.0)
+    assert found == pytest.approx(slopes, abs=0.05)
+    descended = linear_regression.clipped_descent(X, y, 300.0, 1e-6, 50.0, 0)
+    assert descended == pytest.approx(slopes, abs=0.05)

@@ -6,6 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
+from tacit.erm import ElasticNet, Lasso, LinearRegression, Ridge
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -27,15 +28,19 @@ __version__ = version("tacit")
 __all__ = [
     "Budget",
     "Certificate",
+    "ElasticNet",
     "FactorAnalysis",
     "GaussianMixture",
     "KMeans",
+    "Lasso",
     "Ledger",
+    "LinearRegression",
     "MissingCovariateRegression",
     "MixtureOfRegressions",
     "MixturePrior",
     "Moments",
     "Plan",
+    "Ridge",
     "RobustMean",
     "Schema",
     "SymmetricMixture",

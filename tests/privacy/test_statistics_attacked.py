@@ -39,6 +39,10 @@ from tacit.statistics import (
     DiagonalComponent,
     FoldedScores,
     LikelihoodGains,
+    LinearCurvature,
+    LinearGradient,
+    LinearResiduals,
+    LinearScores,
     Magnitudes,
     MissingCovariateGradient,
     MissingScores,
@@ -123,10 +127,24 @@ SCREENS = [
     SomeValues(GRADIENTS[3], (0,)),
 ]
 
+# Rows of one input and a target; the second regression is that of a fit that has collapsed onto a crowd.
+LINEAR = [
+    LinearScores(np.array([0.1, 2.0]), 0.5, np.array([0.2]), np.array([[0.4]]), 3.0),
+    LinearScores(np.array([0.0, -1.0]), 1e-6, np.array([0.2]), np.array([[1e-5]]), 1.5),
+]
+
 STATISTICS = [
     *(RobustSum(np.zeros(each.size), np.ones(each.size), values=each) for each in SCREENS),
     OnColumns(RobustSum(np.zeros(1), np.ones(1), Shorten(), count=0.5), (1,)),
     OnColumns(ComponentMoments(ALONE, 1.5), (1, 0)),
+    *(ComponentMoments(scores, 2.0, 0.5, 1.0, 0.7, kind) for scores in LINEAR for kind in ("full", "spherical")),
+    *(ComponentMoments(LinearCurvature(scores, 2.0), scores.reach, 0.0, 0.0, 1.0) for scores in LINEAR),
+    *(
+        RobustSum(np.zeros(1), np.array([0.7]), Clip(), LinearResiduals(np.array([0.1, 2.0]), squared))
+        for squared in (False, True)
+    ),
+    RobustSum(np.zeros(2), np.full(2, 0.5), Smoothed(4.605), LinearGradient(np.array([0.1, 2.0]))),
+    RobustSum(np.zeros(1), np.full(1, 0.5), Smoothed(4.605), LinearGradient(np.array([2.0]), intercept=False)),
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
     ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),

@@ -294,15 +294,19 @@ class PartSource(Source):
         return self.parent.in_memory
 
     def blocks(self) -> Iterator[Any]:
-        before, mine = 0, []
+        # Pieces of several blocks are put together, as many as fit, because a call for each would take its time.
+        waiting: list[NDArray[np.float64]] = []
+        before = gathered = 0
         for block in self.parent.blocks():
-            mine.append(block.T[:, (self.index - before) % self.of :: self.of])
+            piece = block.T[:, (self.index - before) % self.of :: self.of]
             before += len(block)
-            if len(mine) == self.of:  # as many rows as a block has, or one less
-                yield np.concatenate(mine, axis=1).T
-                mine = []
-        if mine:
-            yield np.concatenate(mine, axis=1).T
+            if gathered + piece.shape[1] > BLOCK_ROWS:
+                yield np.concatenate(waiting, axis=1).T
+                waiting, gathered = [], 0
+            waiting.append(piece)
+            gathered += piece.shape[1]
+        if waiting:
+            yield np.concatenate(waiting, axis=1).T
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected from a part of rows; select them first.")

@@ -22,6 +22,7 @@ from tacit.statistics.em_gradients import (
 from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
+from tacit.statistics.linear_scores import LinearCurvature, LinearGradient, LinearResiduals, LinearScores
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.observed_cells import ObservedCells
@@ -52,6 +53,10 @@ __all__ = [
     "FoldedScores",
     "Influence",
     "LikelihoodGains",
+    "LinearCurvature",
+    "LinearGradient",
+    "LinearResiduals",
+    "LinearScores",
     "Magnitudes",
     "MissingCovariateGradient",
     "MissingScores",

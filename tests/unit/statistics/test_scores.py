@@ -6,6 +6,10 @@ import pytest
 from tacit.statistics import (
     Components,
     FoldedScores,
+    LinearCurvature,
+    LinearGradient,
+    LinearResiduals,
+    LinearScores,
     MissingCovariateGradient,
     MissingScores,
     RegressionScores,
@@ -17,7 +21,10 @@ from tacit.statistics import (
 WIDTH = 11
 RNG = np.random.default_rng(0)
 FACTOR = np.linalg.cholesky(np.eye(WIDTH) + 0.3 * np.ones((WIDTH, WIDTH)))
+LINEAR = LinearScores(RNG.normal(size=WIDTH), 0.1, np.full(WIDTH - 1, 0.2), FACTOR[:-1, :-1], 3.0)
 SCORES = {
+    "linear": LINEAR,
+    "curvature": LinearCurvature(LINEAR, 6.0),
     "regressions": RegressionScores(
         np.full(3, 1 / 3), RNG.normal(size=(3, WIDTH)), np.full(3, 1e-5), np.zeros(WIDTH - 1), FACTOR[:-1, :-1], 4.0
     ),
@@ -71,3 +78,9 @@ def test_densities_do_not_depend_on_where_a_row_stands(holes):
 def test_gradients_do_not_depend_on_where_a_row_stands(kind, width, truncation):
     gradient = kind(np.random.default_rng(3).normal(size=width), 0.01, truncation)
     assert_alike(lambda block: gradient(block).T, rows(holes=kind is MissingCovariateGradient))
+
+
+@pytest.mark.parametrize("kind", [LinearResiduals, LinearGradient])
+def test_residuals_do_not_depend_on_where_a_row_stands(kind):
+    values = kind(np.random.default_rng(3).normal(size=WIDTH))
+    assert_alike(lambda block: values(block).T, rows(holes=True))

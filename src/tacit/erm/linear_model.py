@@ -1,0 +1,161 @@
+"""What private linear regressions share: one fit, of which every penalty makes its own coefficients."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.erm.linear_fit import LinearFit
+from tacit.erm.score_regression import ScoreRegression
+from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.latent.engine import run
+from tacit.latent.moments import Moments
+from tacit.privacy import Budget
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+_SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
+
+
+class LinearModel(RegressorMixin, SupervisedEstimator):
+    """A linear regression. Subclasses take ``fit_intercept`` and ``target_bounds`` beside what all estimators take.
+
+    They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        self._check_options()
+        budget = checked_budget(self, missing=("error", "ignore"))
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 1, "the least number")
+        steps = self._model(domain, n_rows, budget).steps()
+        curator = self._curator(rows, domain, steps, budget, type(self).__name__)
+        joint = self._enter(curator, domain)
+        model = self._model(joint, n_rows, budget)
+        with progress(self.verbose, "Fitting a linear regression") as watch:
+            found = model.finish(run(model, curator, watch))
+        self._publish(self._in_units(found, joint))
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, self._notes())
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each row."""
+        check_is_fitted(self)
+        centre, scale = self._domain.centre, self._domain.scale
+        slopes = self.coef_ * scale
+        level = self.intercept_ + float(self.coef_ @ centre)
+        return np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+
+    @classmethod
+    def _of_moments(cls, moments: Moments, target: Any, options: dict[str, Any]) -> Any:
+        """Return the model made of released moments, whose column `target` is the target."""
+        if not isinstance(moments, Moments):
+            raise TypeError(f"{cls.__name__} is made of fitted tacit.Moments, and this is a {type(moments).__name__}.")
+        check_is_fitted(moments, "privacy_")
+        model = cls(**options, **{name: getattr(moments, name) for name in _SHARED})
+        model._check_options()
+        names = getattr(moments, "feature_names_in_", moments._domain.names)
+        place = _place(target, names, moments.n_features_in_)
+        order = np.append(np.delete(np.arange(moments.n_features_in_), place), place)
+        found = _least_squares(moments, order, model.fit_intercept)
+        joint = moments._domain
+        if joint.schema is not None:
+            raise ValueError(
+                "These moments are of rows encoded by a schema; a regression is made of moments of numbers. Fit "
+                f"{cls.__name__} itself with the schema as bounds."
+            )
+        kept = order[:-1]
+        model._domain = Domain(
+            joint.centre[kept], joint.scale[kept], False, None, None if names is None else tuple(names[i] for i in kept)
+        )
+        model._joint = joint
+        model._target = float(joint.centre[place]), float(joint.scale[place])
+        model.n_features_in_ = len(kept)
+        if names is not None:
+            model.feature_names_in_ = np.array([names[i] for i in kept], dtype=object)
+        model._publish(found)
+        model.n_iter_ = moments.n_iter_
+        note = f"{cls.__name__} computed from these moments, at no further cost."
+        model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
+        return model
+
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+        origin = None if self.fit_intercept else -domain.centre / domain.scale
+        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
+
+    def _publish(self, fit: LinearFit) -> None:
+        """Set the public attributes, in the units of inputs and target."""
+        fit = self._penalised(fit)
+        self.coef_ = fit.slopes
+        self.intercept_ = fit.intercept if self.fit_intercept else 0.0
+        if fit.variance is not None:
+            self.noise_variance_ = fit.variance
+        elif hasattr(self, "noise_variance_"):
+            del self.noise_variance_
+
+    def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
+        return fit.restored(joint.centre, joint.scale)
+
+    def _penalised(self, fit: LinearFit) -> LinearFit:
+        return fit
+
+    def _check_options(self) -> None:
+        """Refuse, in a sentence, what makes no sense."""
+
+    def _notes(self) -> list[str]:
+        return [f"{type(self).__name__}, by moments of clipped scores."]
+
+
+def _place(target: Any, names: Any, columns: int) -> int:
+    """Return which column is the target, told by its name or its place."""
+    if isinstance(target, str):
+        known = [] if names is None else list(names)
+        if target not in known:
+            raise ValueError(f"The target is the column {target!r}, and the moments have no column of that name.")
+        return known.index(target)
+    whole = isinstance(target, numbers.Integral) and not isinstance(target, bool)
+    if not whole or not -columns <= target < columns:
+        raise ValueError(f"The target must be a column's name or place, of {columns} columns, and it is {target!r}.")
+    if columns < 2:
+        raise ValueError("A regression takes moments of two columns or more.")
+    return int(target) % columns
+
+
+def _least_squares(moments: Moments, order: Array, fit_intercept: bool) -> LinearFit:
+    """Return least squares of the last column in `order` on the others."""
+    second = moments.covariance_ if fit_intercept else moments.second_moment_
+    mean = moments.mean_[order] if fit_intercept else np.zeros(len(order))
+    second = second[np.ix_(order, order)]
+    slopes = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
+    left = float(second[-1, -1] - slopes @ second[:-1, -1])
+    return LinearFit(mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0))
+
+
+def check_number(name: str, value: Any, most: float = math.inf) -> None:
+    """Refuse what is not a number from 0 up to `most`.
+
+    Examples
+    --------
+    >>> check_number("alpha", -1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: alpha must be a number, 0 or more, and it is -1.0.
+    """
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most or value == math.inf:
+        up_to = "or more" if most == math.inf else f"to {most:g}"
+        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {value!r}.")

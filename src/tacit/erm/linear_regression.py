@@ -1,0 +1,241 @@
+"""The estimator: private least squares, with standard errors."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.erm.linear_fit import LinearFit
+from tacit.erm.linear_model import LinearModel, check_number
+from tacit.erm.robust_descent import RobustDescent
+from tacit.fitting import check_choices
+from tacit.latent.moments import Moments
+from tacit.privacy import Account, Budget
+from tacit.release import Curator
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class LinearIntervals:
+    """Confidence intervals for the coefficients of a private linear regression.
+
+    Parameters
+    ----------
+    level : float
+        How often intervals should hold the truth.
+    coef : (n_features, 2) array
+        Lower and upper ends.
+    intercept : (2,) array
+    """
+
+    level: float
+    coef: Array
+    intercept: Array
+
+
+class LinearRegression(LinearModel):
+    """Linear regression under differential privacy, near least squares, robust to heavy tails, with standard errors.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default True
+    method : {"scores", "robust"}, default "scores"
+        "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
+        :mod:`tacit.erm.score_regression`. "robust" is published gradient descent with smoothly truncated gradients,
+        kept for comparison; see :mod:`tacit.erm.robust_descent`. It needs no bounds, but inputs about as large as
+        standard normal ones, and it has no standard errors.
+    moment_bound : float, default 1.0
+        For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
+        privacy.
+    learning_rate : float, default 0.1
+        For "robust": what gradients are multiplied by.
+    n_iter : int, default 50
+        For "robust": how many steps the budget is shared among.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget. delta should be well below 1 / number of rows.
+    bounds : float, (low, high), Schema or "private", optional
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges. They may
+        be coarse; see the notes of :class:`tacit.LinearRegression`.
+    target_bounds : float or (low, high), optional
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : (n_features,) array
+    intercept_ : float
+    coef_errors_ : (n_features,) array
+        Standard errors of the coefficients, of chance and of privacy noise together.
+    intercept_error_ : float
+    noise_variance_ : float
+        Variance of residuals. This and the standard errors are there with "scores".
+    n_iter_ : int
+        How many releases were made.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Notes
+    -----
+    Scores of rows are clipped where that makes errors least, by what the noise is: with less noise, farther out, so the
+    estimate tends to least squares. Slopes are those of the bulk of the rows; the intercept is set so that the mean
+    residual is zero, also where residuals are skewed.
+
+    Bounds may be coarse: with 10,000 rows and epsilon 1, ranges of 5000 times the standard deviation of a column cost
+    next to nothing. Where less is known, pass ``bounds="private"``.
+
+    Where the number of rows is public and large, all releases but the last two are of small shares of the rows, for
+    speed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + 3.0 + rng.normal(0.0, 0.5, 20_000)
+    >>> model = tacit.LinearRegression(bounds=10, target_bounds=30, random_state=0).fit(X, y)
+    >>> model.coef_.round(1), round(model.intercept_, 1)
+    (array([ 2., -1.]), 3.0)
+    >>> model.confidence_intervals().coef.round(2)
+    array([[ 1.99,  2.  ],
+           [-1.01, -1.  ]])
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        method: str = "scores",
+        moment_bound: float = 1.0,
+        learning_rate: float = 0.1,
+        n_iter: int = 50,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.method = method
+        self.moment_bound = moment_bound
+        self.learning_rate = learning_rate
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def from_moments(cls, moments: Moments, target: Any = -1, *, fit_intercept: bool = True) -> LinearRegression:
+        """Return the regression made of moments that have been released already: nothing is read, nothing charged.
+
+        Parameters
+        ----------
+        moments : Moments
+            Fitted, to inputs and target together.
+        target : str or int, default -1
+            The column that is the target, by name or by place.
+        fit_intercept : bool, default True
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tacit
+        >>> rows = np.random.default_rng(0).normal(size=(20_000, 2)) @ np.array([[1.0, 2.0], [0.0, 0.5]])
+        >>> moments = tacit.Moments(bounds=10, random_state=0).fit(rows)
+        >>> model = tacit.LinearRegression.from_moments(moments)
+        >>> model.coef_.round(1)
+        array([2.])
+        """
+        return cls._of_moments(moments, target, {"fit_intercept": fit_intercept})
+
+    def confidence_intervals(self, level: float = 0.9) -> LinearIntervals:
+        """Return intervals for the coefficients, privacy noise included, at no further cost.
+
+        They are for the best linear prediction of most rows. Where there is so much noise that inputs cannot be
+        told apart, they may be too narrow; docs/linear-regression.md has how often they hold the truth.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+        """
+        check_is_fitted(self)
+        if not isinstance(level, numbers.Real) or not 0 < level < 1:
+            raise ValueError(f"level must be a number between 0 and 1, and it is {level!r}.")
+        if not hasattr(self, "coef_errors_"):
+            raise ValueError('There are standard errors with method="scores" alone, and not from moments.')
+        away = -float(ndtri((1 - level) / 2)) * np.array([-1.0, 1.0])
+        coef = self.coef_[:, None] + self.coef_errors_[:, None] * away
+        return LinearIntervals(float(level), coef, self.intercept_ + self.intercept_error_ * away)
+
+    @property
+    def _needs_bounds(self) -> bool:  # type: ignore[override]
+        return self.method != "robust"
+
+    def _check_options(self) -> None:
+        check_choices(self, method=("scores", "robust"))
+        for name in ("moment_bound", "learning_rate"):
+            check_number(name, getattr(self, name))
+            if getattr(self, name) == 0:
+                raise ValueError(f"{name} must be over 0.")
+
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+        if self.method == "scores":
+            return super()._model(domain, n_rows, budget)
+        return RobustDescent.of(
+            domain.columns - 1, n_rows, budget, self.fit_intercept, self.moment_bound, self.learning_rate, self.n_iter
+        )
+
+    def _enter(self, curator: Curator, domain: Domain) -> Domain:
+        domain = super()._enter(curator, domain)
+        if self.method == "robust":  # gradients are those of rows in their own units
+            curator.pass_rows_through(domain.restore)
+        return domain
+
+    def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
+        return fit if self.method == "robust" else super()._in_units(fit, joint)
+
+    def _publish(self, fit: LinearFit) -> None:
+        super()._publish(fit)
+        for stale in ("coef_errors_", "intercept_error_"):
+            if hasattr(self, stale):
+                delattr(self, stale)
+        if fit.errors is not None:
+            errors = fit.standard_errors()
+            self.coef_errors_ = errors[1:]
+            self.intercept_error_ = float(errors[0]) if self.fit_intercept else 0.0
+
+    def _notes(self) -> list[str]:
+        if self.method == "scores":
+            return super()._notes()
+        return [f"LinearRegression by {self.n_iter} steps down smoothly truncated gradients."]
