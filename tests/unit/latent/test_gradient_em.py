@@ -238,6 +238,12 @@ def test_what_makes_no_sense_is_refused_in_words(estimator, options, words, tmp_
 SEEN = {"epsilon": 10.0, "delta": 1e-3, "random_state": 0}
 
 
+def cannot_hold(estimator):
+    if isinstance(estimator, tacit.MissingCovariateRegression):
+        return {"check_supervised_y_no_nan": "A target may be missing too; whether all are is not told."}
+    return {}
+
+
 @parametrize_with_checks(
     [
         tacit.SymmetricMixture(method="truncated", split=True, n_iter=3, scale=1.0, delta=1e-3, random_state=0),
@@ -252,7 +258,8 @@ SEEN = {"epsilon": 10.0, "delta": 1e-3, "random_state": 0}
         tacit.SymmetricMixture(method="truncated", sparsity=1, n_iter=3, scale=1.0, **SEEN),
         tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, sparsity=1, **SEEN),
         tacit.MissingCovariateRegression(bounds=100, target_bounds=100, sparsity=1, **SEEN),
-    ]
+    ],
+    expected_failed_checks=cannot_hold,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
