@@ -6,6 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
+from tacit.erm import LogisticRegression
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -32,6 +33,7 @@ __all__ = [
     "GaussianMixture",
     "KMeans",
     "Ledger",
+    "LogisticRegression",
     "MissingCovariateRegression",
     "MixtureOfRegressions",
     "MixturePrior",

@@ -4,7 +4,8 @@ Formal guarantees
 -----------------
 1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice.
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
-   threads ask at the same time. Where the plan says that rows are split, each release is of the next share of them.
+   threads ask at the same time. Where the plan says that rows are split, each release is of the next share of them;
+   where it says that they are sampled, of rows drawn afresh, each by itself, and which these are is never told.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
@@ -44,6 +45,7 @@ from tacit.privacy import (
     PlanError,
     Relation,
     ReleaseRecord,
+    SampledGaussian,
     SplitGaussian,
     Step,
 )
@@ -106,6 +108,7 @@ def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "r
         per_number = {
             Gaussian: discretisation_error(FINEST_NOISE),
             SplitGaussian: discretisation_error(FINEST_NOISE),
+            SampledGaussian: discretisation_error(FINEST_NOISE),
             Laplace: laplace_discretisation_error(FINEST_NOISE),
         }
         error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
@@ -187,6 +190,8 @@ class Curator:
         with self._lock:  # two threads need not both work it out
             self._rows = self._rows.held()
         rows = self._rows.part(share % step.parts, step.parts) if isinstance(step, SplitGaussian) else self._rows
+        if isinstance(step, SampledGaussian):
+            rows = rows.map(self._sampler(step.sampling_rate))
         total = rows.sum(_quietly(lambda block: lattice.quantise(statistic.block_sum(block))))
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
@@ -195,6 +200,20 @@ class Curator:
             noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
         self._record(step, sensitivity, noise_scale, lattice)
         return lattice.to_float(total + noise)
+
+    def _sampler(self, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        """Return what keeps each row of a block with this probability, or less by at most 2**-53, independently.
+
+        A smaller probability is no less private. The bits are those that noise is made of.
+        """
+        most = np.uint64(math.floor(rate * 2.0**53))
+
+        def sample(block: NDArray[np.float64]) -> NDArray[np.float64]:
+            with self._lock:  # blocks are worked on by several threads
+                bits = self._generator.bits(len(block))
+            return block[(bits >> np.uint64(11)) < most]
+
+        return sample
 
     def pass_rows_through(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
         """Have every row pass through `function`, row by row, before any statistic from now on.
@@ -228,7 +247,7 @@ class Curator:
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
-        if not isinstance(step, Gaussian | Laplace):
+        if not isinstance(step, Gaussian | Laplace | SampledGaussian):
             raise PlanError(f"Step {name!r} is a {step.kind} step, and release makes Gaussian and Laplace steps alone.")
         if statistic.size > step.size:
             raise PlanError(
@@ -257,7 +276,8 @@ class Curator:
     def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
         """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
         norm: Norm = "l1" if isinstance(step, Laplace) else "l2"
-        neighbors = self.plan.neighbors
+        # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
+        neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
         blocks = 1 if neighbors == "replace_one" else MOST_ROWS // BLOCK_ROWS

@@ -22,6 +22,7 @@ from tacit.statistics.em_gradients import (
 from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
+from tacit.statistics.loss_gradients import LossGradients, PredictionLoss
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.outlier_count import OutlierCount
@@ -48,11 +49,13 @@ __all__ = [
     "FoldedScores",
     "Influence",
     "LikelihoodGains",
+    "LossGradients",
     "Magnitudes",
     "MissingCovariateGradient",
     "MissingScores",
     "OutlierCount",
     "PairCounts",
+    "PredictionLoss",
     "RegressionScores",
     "RobustSum",
     "RowCount",

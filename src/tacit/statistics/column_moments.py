@@ -118,7 +118,8 @@ class ColumnMoments:
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = (block[start : start + rows] - self.centre) / self.reach
             known = ~np.isnan(cells).any(axis=1)
-            cells = np.clip(cells[known], -1.0, 1.0)
+            cells = cells if known.all() else cells[known]
+            np.clip(cells, -1.0, 1.0, out=cells)
             kept += len(cells)
             total[0] += cells.sum(axis=0)
             total[1] += np.einsum("rd,rd->d", cells, cells)
