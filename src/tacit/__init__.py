@@ -6,7 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.erm import LogisticRegression
+from tacit.erm import ERM, HuberRegressor, LinearSVC, LogisticRegression
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -27,12 +27,15 @@ from tacit.tables import Schema
 __version__ = version("tacit")
 
 __all__ = [
+    "ERM",
     "Budget",
     "Certificate",
     "FactorAnalysis",
     "GaussianMixture",
+    "HuberRegressor",
     "KMeans",
     "Ledger",
+    "LinearSVC",
     "LogisticRegression",
     "MissingCovariateRegression",
     "MixtureOfRegressions",

@@ -1,12 +1,25 @@
 """Empirical risk minimisation: losses of linear predictions, and what minimises them privately."""
 
+from tacit.erm.convex_loss import ConvexLoss
+from tacit.erm.empirical_risk import ERM
+from tacit.erm.huber_regressor import HuberRegressor
 from tacit.erm.intervals import CoefficientIntervals
+from tacit.erm.linear_svc import LinearSVC
 from tacit.erm.logistic_regression import LogisticRegression
 from tacit.erm.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
+from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball
 
 __all__ = [
+    "ERM",
+    "Box",
     "CoefficientIntervals",
+    "ConvexLoss",
+    "ElasticNetPenalty",
     "HuberLoss",
+    "HuberRegressor",
+    "L1Ball",
+    "L2Ball",
+    "LinearSVC",
     "LogisticLoss",
     "LogisticRegression",
     "SmoothedHingeLoss",

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tacit.erm.input_moments import Scatter
+from tacit.erm.input_moments import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.fitting import check_choices, checked_budget
 from tacit.sources import Source, as_source
@@ -141,12 +141,12 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         codes: Array = np.rint((centre + scale * targets + 1.0) / 2.0 * (len(self.classes_) - 1))
         return codes
 
-    def _first_intercept(self, scatter: Scatter) -> float:
+    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
         if len(self.classes_) > 2:
-            return 0.0
+            return super()._first(scatter, coordinates)
         centre, scale = self._target
         mean = float(np.clip(centre + scale * scatter.mean[-1], -_MOST_CERTAIN, _MOST_CERTAIN))
-        return math.log((1 + mean) / (1 - mean))
+        return math.log((1 + mean) / (1 - mean)), np.zeros(coordinates.columns)
 
     def _publish(self) -> None:
         self.intercept_, self.coef_ = self._in_units(self._coefficients)

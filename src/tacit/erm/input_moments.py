@@ -169,6 +169,8 @@ class Coordinates:
         How large coefficients on w can be expected to be, as variances, before anything is known.
     rows : float
         How many rows there are, as far as is known.
+    largest : float, default 1
+        The most that any direction's second moment is.
     """
 
     centre: Array
@@ -176,6 +178,7 @@ class Coordinates:
     variances: Array
     prior: Array
     rows: float
+    largest: float = 1.0
 
     @classmethod
     def white(cls, scatter: Scatter, signal: float, noise: float) -> Coordinates:
@@ -203,12 +206,20 @@ class Coordinates:
         """Return standard coordinates, but for where they are measured from: for penalties that are stated in them."""
         variances = np.maximum(np.diag(scatter.second)[:-1], 0.0) * scatter.units[:-1] ** 2
         prior = np.full(len(variances), signal**2 / max(float(variances.sum()), 1e-12))
-        return cls(scatter.mean[:-1], np.eye(len(variances)), variances, prior, scatter.rows)
+        own = scatter.second[:-1, :-1] * np.outer(scatter.units[:-1], scatter.units[:-1])
+        largest = max(float(np.linalg.eigvalsh(own)[-1]), float(variances.max()))
+        return cls(scatter.mean[:-1], np.eye(len(variances)), variances, prior, scatter.rows, largest)
 
     def about(self, centre: Array) -> Coordinates:
         """Return the same coordinates, measured from another point."""
         apart = self.whitener @ (self.centre - centre)
-        return replace(self, centre=centre, variances=self.variances + apart**2)
+        largest = self.largest + float(apart @ apart)
+        return replace(self, centre=centre, variances=self.variances + apart**2, largest=largest)
+
+    @property
+    def columns(self) -> int:
+        """How many inputs there are."""
+        return len(self.centre)
 
     @property
     def length(self) -> float:

@@ -59,12 +59,12 @@ class LinearEstimator(SupervisedEstimator):
         coordinates then. `target_unit` is the public unit of the target, or NaN.
         """
         columns = domain.columns - 1
-        solver = SOLVERS[self.solver]
+        solver = SOLVERS[self._solver()]
         iterations = solver.default_iterations if self.n_iter == "auto" else int(self.n_iter)
         units = np.append(_public_units(domain), target_unit)
         moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
-        curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self.solver!r})")
+        curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
@@ -88,10 +88,11 @@ class LinearEstimator(SupervisedEstimator):
             coordinates = coordinates.about(-self._domain.centre / inputs)
         ridge = np.zeros((len(inputs) + 1, len(inputs) + 1))
         if strength := self._ridge(coordinates.rows):
-            slopes = coordinates.whitener / inputs
-            ridge[1:, 1:] = strength * slopes @ slopes.T
+            on_slopes = coordinates.whitener / inputs
+            ridge[1:, 1:] = strength * on_slopes @ on_slopes.T
         begin = np.zeros((outputs, 1 + len(inputs)))
-        begin[:, 0] = intercept * self._first_intercept(scatter)
+        first, slopes = self._first(scatter, coordinates)
+        begin[:, 0], begin[:, 1:] = intercept * first, slopes
         return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty)
 
     def _ridge(self, rows: float) -> float:
@@ -101,8 +102,12 @@ class LinearEstimator(SupervisedEstimator):
     def _signal_of(self, scatter: Scatter) -> float:
         return self._signal
 
-    def _first_intercept(self, scatter: Scatter) -> float:
-        return 0.0
+    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
+        """Return the intercept and the slopes to start with."""
+        return 0.0, np.zeros(coordinates.columns)
+
+    def _solver(self) -> str:
+        return str(self.solver)
 
     def _linear(self, X: Any) -> Array:
         """Return the predictions (rows, K) of rows."""

@@ -92,6 +92,6 @@ class Problem:
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature of the mean, in coordinates where inputs have variances of at most 1."""
-        spread = max(self.intercept, float(self.coordinates.variances.max()))
+        """The largest curvature of the mean."""
+        spread = max(self.intercept, self.coordinates.largest)
         return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])

@@ -92,7 +92,7 @@ class VarianceReduced:
             return state, problem.gradients(snapshot)
         asked = self._asked(state)
         apart = float(np.linalg.norm(asked - state.snapshot))
-        # |difference| <= curvature |z| |<z, asked - snapshot>|, for ordinary rows about curvature |z| |asked - snapshot|.
+        # |difference| <= curvature |z| |<z, asked - snapshot>|: for ordinary rows, curvature |z| |asked - snapshot|.
         radius = min(2 * problem.radius, problem.loss.smoothness * problem.coordinates.length * apart)
         statistic = LossGradients(
             problem.loss, asked, max(radius, _LEAST), 0.0, problem.intercept, anchor=state.snapshot
