@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
 from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
@@ -111,6 +112,7 @@ class LinearEstimator(SupervisedEstimator):
 
     def _linear(self, X: Any) -> Array:
         """Return the predictions (rows, K) of rows."""
+        check_is_fitted(self)
         beta = self._coefficients
         blocks = [beta[:, 0] + block @ beta[:, 1:].T for block in self._standard_blocks(X)]
         return np.concatenate(blocks)
