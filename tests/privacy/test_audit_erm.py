@@ -173,15 +173,16 @@ def accelerated_as_printed(rows, seed, rounds=1, scale=1.0):
     return y
 
 
-def steps_as_printed(rows, seed, releases=10, epsilon=1.0, delta=1e-3):
+def steps_as_printed(rows, seed, trials, releases=10, epsilon=1.0, delta=1e-3):
     """What the proof for algorithms 3.1.1 and 3.1.3 says is private: steps of one row each, with the printed noise."""
     rng = np.random.default_rng(seed)
     count = len(rows)
     scale = math.sqrt(8 * releases * math.log(1 / delta)) / (count * epsilon)
     here, there = 6.0, -6.0  # two points far apart: where differences of gradients are as long as they can be
-    picked = rng.integers(count, size=releases)
-    differences = [gradient(rows[[i]], here) - gradient(rows[[i]], there) for i in picked]
-    return np.sort(np.array(differences) + gradient(rows, there) + scale * rng.normal(size=releases))[[0, -1]]
+    differences = np.array([gradient(row[None], here) - gradient(row[None], there) for row in rows])
+    picked = rng.integers(count, size=(trials, releases))
+    steps = differences[picked] + gradient(rows, there) + scale * rng.normal(size=(trials, releases))
+    return np.sort(steps, axis=1)[:, [0, -1]]
 
 
 def many(rows):
@@ -189,11 +190,10 @@ def many(rows):
     return np.vstack([np.zeros((200, 2)), rows[-1:]])
 
 
-def printed(run, data=RIGHT, other=LEFT, trials=400):
+def printed(run, data=RIGHT, other=LEFT, trials=400, **options):
     plan = planned([Gaussian("all", 1.0)], Budget(1.0, 1e-3))
-    return audit_outputs(
-        run, data, other, delta=1e-3, trials=trials, confidence=0.999, method="threshold", claim=plan, random_state=0
-    )
+    settings = {"delta": 1e-3, "trials": trials, "confidence": 0.999, "method": "threshold", "claim": plan, **options}
+    return audit_outputs(run, data, other, random_state=0, **settings)
 
 
 @pytest.mark.parametrize("run", [katyusha_as_printed, accelerated_as_printed], ids=lambda run: run.__name__)
@@ -204,7 +204,7 @@ def test_printed_solvers_are_caught(run):
 def test_printed_noise_of_samples_of_one_row_is_caught():
     flipped = many(RIGHT).copy()
     flipped[-1] = [0.0, 0.0]
-    assert printed(steps_as_printed, many(RIGHT), flipped, trials=1500).refutes()
+    assert printed(steps_as_printed, many(RIGHT), flipped, trials=20_000, vectorized=True).refutes()
 
 
 @pytest.mark.parametrize("solver", ["katyusha", "accmd"])

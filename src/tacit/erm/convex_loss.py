@@ -93,9 +93,14 @@ class ConvexLoss:
         return found
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
-        """Return slopes, what was declared as their longest, and curvatures, from differences of slopes."""
-        around = [np.asarray(self.slope(predictions[0] + side, targets)) for side in (-_DIFFERENCE, _DIFFERENCE)]
-        curvatures = (around[1] - around[0]) / (2 * _DIFFERENCE)
+        """Return slopes, what was declared as their longest, and curvatures.
+
+        These are differences of slopes over as far as it takes for a slope to grow to its longest, and as far back: at a
+        point alone, some losses have none almost everywhere.
+        """
+        apart = self.lipschitz / self.smoothness
+        around = [np.asarray(self.slope(predictions[0] + side, targets)) for side in (-apart, apart)]
+        curvatures = (around[1] - around[0]) / (2 * apart)
         steepest = np.full(predictions.shape[1], self.lipschitz)
         return np.asarray(self.slope(predictions[0], targets), dtype=np.float64)[None], steepest, curvatures
 

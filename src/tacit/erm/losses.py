@@ -183,8 +183,8 @@ class SmoothedHingeLoss:
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature, that of the quadratic part."""
-        return max(self.weights) / (2 * self.width)
+        """The largest curvature: that of the quadratic part, or over a unit to both sides."""
+        return max(self.weights) * max(1 / (2 * self.width), 0.5)
 
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
@@ -194,12 +194,15 @@ class SmoothedHingeLoss:
         return self._weight(targets) * values
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
-        """Return slopes, the steeper of the two classes' slopes, and curvatures."""
-        slopes = [self._slope(predictions[0], code) for code in (0.0, 1.0)]
-        yes = targets > 0.5
-        within = np.abs(1 - np.where(yes, predictions[0], -predictions[0])) < self.width
+        """Return slopes, the steeper of the two classes' slopes, and curvatures, over a unit to both sides.
+
+        The curvature at a point alone would be none almost everywhere, and of no use to a step.
+        """
+        slopes, yes = [self._slope(predictions[0], code) for code in (0.0, 1.0)], targets > 0.5
+        ahead, behind = ([self._slope(predictions[0] + side, code) for code in (0.0, 1.0)] for side in (1.0, -1.0))
+        curvatures = [(after - before) / 2 for after, before in zip(ahead, behind)]
         steepest = np.maximum(slopes[0], -slopes[1])
-        return np.where(yes, slopes[1], slopes[0])[None], steepest, self._weight(targets) * within / (2 * self.width)
+        return np.where(yes, slopes[1], slopes[0])[None], steepest, np.where(yes, curvatures[1], curvatures[0])
 
     def _slope(self, predictions: Array, code: float) -> Array:
         """Return the slope of rows of a class: how much of the way to the straight part they are."""
