@@ -28,10 +28,23 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "logistic_regression.json"
 EPSILONS = (0.1, 0.5, 1.0)
 SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++")
-ADULT = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-    "capital-loss hours-per-week native-country income"
-).split()
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
 
 
 def table(rows: int, columns: int, narrow: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

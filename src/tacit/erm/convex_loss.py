@@ -95,8 +95,8 @@ class ConvexLoss:
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return slopes, what was declared as their longest, and curvatures.
 
-        These are differences of slopes over as far as it takes for a slope to grow to its longest, and as far back: at a
-        point alone, some losses have none almost everywhere.
+        These are differences of slopes over as far as it takes for a slope to grow to its longest, and as far back: at
+        a point alone, some losses have none almost everywhere.
         """
         apart = self.lipschitz / self.smoothness
         around = [np.asarray(self.slope(predictions[0] + side, targets)) for side in (-apart, apart)]

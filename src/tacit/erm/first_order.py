@@ -43,8 +43,12 @@ class Gradient:
     iterations: int
     rounds: list[str] = field(init=False)
 
-    default_iterations: ClassVar[int] = 20
     momentum: ClassVar[float] = 0.5
+
+    @staticmethod
+    def default_iterations(columns: int) -> int:
+        """Return 20."""
+        return 20
 
     def __post_init__(self) -> None:
         self.rounds = [GRADIENT] * self.iterations
@@ -94,8 +98,12 @@ class AcceleratedMirrorDescent(Gradient):
 class StochasticGradient(Gradient):
     """Gradient descent on rows that are sampled for each step, by Poisson's law, with steps that fall as 1/sqrt(t)."""
 
-    default_iterations: ClassVar[int] = 200
     rate: ClassVar[float] = 0.05
+
+    @staticmethod
+    def default_iterations(columns: int) -> int:
+        """Return 200."""
+        return 200
 
     @staticmethod
     def steps(iterations: int, size: int, share: float) -> list[Step]:

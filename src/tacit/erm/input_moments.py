@@ -231,7 +231,8 @@ class Coordinates:
         columns = filled_up(block.T)
         out = np.empty(columns.shape)
         with np.errstate(over="ignore", invalid="ignore"):
-            np.matmul(self.whitener, columns[:-1] - self.centre[:, None], out=out[:-1])
+            np.matmul(self.whitener, columns[:-1], out=out[:-1])
+            out[:-1] -= (self.whitener @ self.centre)[:, None]
         out[-1] = columns[-1]
         return out[:, : len(block)].T
 

@@ -61,7 +61,7 @@ class LinearEstimator(SupervisedEstimator):
         """
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
-        iterations = solver.default_iterations if self.n_iter == "auto" else int(self.n_iter)
+        iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
         units = np.append(_public_units(domain), target_unit)
         moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]

@@ -20,7 +20,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
 GRADIENT = "gradient"
+_FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 6, 10, 20
 SIGNAL = 2.0  # how large predictions may be, as a standard deviation, before anything is known
 CURVATURE = 0.3  # weight of the curvature beside the gradient
 _MISFIT = 0.5  # of a step, that may be wrong because the curvature is
@@ -71,7 +71,10 @@ class Newton:
     iterations: int
     rounds: list[str] = field(init=False)
 
-    default_iterations: ClassVar[int] = 8
+    @staticmethod
+    def default_iterations(columns: int) -> int:
+        """Return how many rounds settle it: more columns are less like the Gaussian that curvatures come from."""
+        return _FEW_ROUNDS if columns <= _FEW_COLUMNS else _MANY_ROUNDS
 
     def __post_init__(self) -> None:
         self.rounds = [GRADIENT] * self.iterations

@@ -55,10 +55,14 @@ class VarianceReduced:
     iterations: int
     rounds: list[str] = field(init=False)
 
-    default_iterations: ClassVar[int] = 5
     doubling: ClassVar[bool] = False
     towards: ClassVar[float] = 1.0  # how far from the snapshot towards the moving point questions are asked
     carried: ClassVar[bool] = False  # whether an epoch starts where the last one ended, not at its mean
+
+    @staticmethod
+    def default_iterations(columns: int) -> int:
+        """Return 5."""
+        return 5
 
     def __post_init__(self) -> None:
         self.rounds = [name for inner in self._inner(self.iterations) for name in [SNAPSHOT] + [DIFFERENCE] * inner]

@@ -204,7 +204,8 @@ class Curator:
     def _sampler(self, rate: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """Return what keeps each row of a block with this probability, or less by at most 2**-53, independently.
 
-        A smaller probability is no less private. The bits are those that noise is made of.
+        A smaller probability is no less private. The bits are those that noise is made of. (So a seeded fit repeats
+        itself where one thread does all blocks: up to 32 of them.)
         """
         most = np.uint64(math.floor(rate * 2.0**53))
 

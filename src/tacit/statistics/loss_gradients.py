@@ -133,8 +133,8 @@ class LossGradients:
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
         steepness *= np.sqrt(squares + self.intercept * self.intercept)  # now the length of the longest gradient
-        weights = there / np.maximum(steepness, self.radius)  # over the radius
-        slopes *= weights
+        weights = np.divide(there, np.maximum(steepness, self.radius, out=steepness), out=steepness)  # over the radius
+        slopes = slopes * weights
         gradient = np.empty(self.coefficients.shape)
         gradient[:, 0] = self.intercept * slopes.sum(axis=1)
         np.matmul(slopes, x.T, out=gradient[:, 1:])
@@ -178,6 +178,11 @@ def _measured(block: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def _finite(values: Array) -> Array:
-    """Return numbers whose squares do not overflow, not in place; NaN counts for 0."""
-    values = np.nan_to_num(values, nan=0.0) if np.isnan(values.sum()) else values
-    return np.clip(values, -_LARGEST, _LARGEST)
+    """Return the same numbers, those that are finite; infinity counts for a very large one, and NaN for 0.
+
+    Where squares of finite ones overflow, the row's weight comes out as 0.
+    """
+    if np.isfinite(values.sum()):
+        return values
+    finite: Array = np.nan_to_num(values, nan=0.0, posinf=_LARGEST, neginf=-_LARGEST)
+    return finite
