@@ -15,13 +15,11 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.erm.newton import GRADIENT, Stand
-from tacit.erm.problem import Problem
+from tacit.erm.problem import Problem, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
-
-_LARGEST = 1e3  # coefficients are kept below, as noise may be anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +123,3 @@ def averaged(state: Walk, counts: bool, point: Array, other: Array, moving: Arra
         return Walk(point, other, moving, state.mean, state.weight)
     total = state.weight + weight
     return Walk(point, other, moving, state.mean + (point - state.mean) * (weight / total), total)
-
-
-def bounded(coefficients: Array) -> Array:
-    """Return coefficients that are finite numbers of some reasonable size."""
-    return np.clip(coefficients, -_LARGEST, _LARGEST)

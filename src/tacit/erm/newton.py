@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.erm.problem import Problem
+from tacit.erm.problem import Problem, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, Step
 from tacit.statistics import LossGradients
@@ -36,7 +36,7 @@ CURVATURE = 0.3  # weight of the curvature beside the gradient
 _MISFIT = 0.5  # of a step, that may be wrong because the curvature is
 _POINTS = 4096
 _LEAST_RATIO, _MOST_RATIO = 0.2, 2.0  # of the curvature measured to that expected
-_DOUBTFUL = 2.0  # times as much noise as there is, is reckoned with before curvatures are corrected
+_DOUBTFUL = 1.5  # times as much noise as there is, is reckoned with before curvatures are corrected
 _LEAST_SECANT = 0.05  # of the curvature expected along a step: less is not believed
 _LIKELY = 0.3  # how far off, relatively, the expected curvature is likely to be
 
@@ -111,7 +111,9 @@ class Newton:
         known = np.diag(prior) > 0  # all but intercepts that are left out
         long = float(np.mean(step[known] ** 2 / np.diag(prior)[known]))
         doubt = (doubt + doubt.T) / 2 + _MISFIT**2 * long * prior
-        return Stand(beta + step.reshape(beta.shape), doubt, hessian, None, (step, gradient, expected), secants)
+        return Stand(
+            bounded(beta + step.reshape(beta.shape)), doubt, hessian, None, (step, gradient, expected), secants
+        )
 
     def finish(self, state: Stand) -> Stand:
         """Return where the fit stands, and the covariance of the coefficients."""

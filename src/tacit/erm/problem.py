@@ -14,6 +14,7 @@ from tacit.statistics.components import Array
 
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
 _SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
+_LARGEST = 1e4  # coefficients are kept below, as noise may be anything
 _SMALL = 0.3  # noise beside sampling error that is not worth a shorter radius
 
 
@@ -95,3 +96,8 @@ class Problem:
         """The largest curvature of the mean."""
         spread = max(self.intercept, self.coordinates.largest)
         return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
+
+
+def bounded(coefficients: Array) -> Array:
+    """Return coefficients that are finite numbers of some reasonable size."""
+    return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)

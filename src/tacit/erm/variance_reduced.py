@@ -15,9 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tacit.erm.first_order import bounded
 from tacit.erm.newton import Stand
-from tacit.erm.problem import Problem
+from tacit.erm.problem import Problem, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.statistics import LossGradients
