@@ -44,7 +44,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if isinstance(self.bounds, Schema) or isinstance(y, str):
             return super()._open_both(X, y)
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        if y.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
+            check_classification_targets(y)
         places = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
         if (self.classes_[places] != y).any():
             raise ValueError(
