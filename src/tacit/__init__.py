@@ -6,7 +6,7 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 
 from importlib.metadata import version
 
-from tacit.erm import ElasticNet, Lasso, LinearRegression, Ridge
+from tacit.erm import ERM, ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -26,15 +26,19 @@ from tacit.tables import Schema
 __version__ = version("tacit")
 
 __all__ = [
+    "ERM",
     "Budget",
     "Certificate",
     "ElasticNet",
     "FactorAnalysis",
     "GaussianMixture",
+    "HuberRegressor",
     "KMeans",
     "Lasso",
     "Ledger",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
     "MissingCovariateRegression",
     "MixtureOfRegressions",
     "MixturePrior",

@@ -18,6 +18,7 @@ from transcript import Transcript, hard_pair
 import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
+from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
@@ -43,6 +44,7 @@ from tacit.statistics import (
     LinearGradient,
     LinearResiduals,
     LinearScores,
+    LossGradients,
     Magnitudes,
     MissingCovariateGradient,
     MissingScores,
@@ -133,6 +135,11 @@ LINEAR = [
     LinearScores(np.array([0.0, -1.0]), 1e-6, np.array([0.2]), np.array([[1e-5]]), 1.5),
 ]
 
+# Losses of predictions from one column, and one that is none of the things it says: it is steeper, and not finite.
+SOFTMAX = SoftmaxLoss((1.0, 3.0, 0.5))
+WRONG = ConvexLoss(lambda p, t: np.zeros_like(p), lambda p, t: np.zeros_like(p), 1e-3, 1e-3)
+object.__setattr__(WRONG, "slope", lambda p, t: np.tan(p * t) * np.exp(t))
+
 STATISTICS = [
     *(RobustSum(np.zeros(each.size), np.ones(each.size), values=each) for each in SCREENS),
     OnColumns(RobustSum(np.zeros(1), np.ones(1), Shorten(), count=0.5), (1,)),
@@ -145,6 +152,13 @@ STATISTICS = [
     ),
     RobustSum(np.zeros(2), np.full(2, 0.5), Smoothed(4.605), LinearGradient(np.array([0.1, 2.0]))),
     RobustSum(np.zeros(1), np.full(1, 0.5), Smoothed(4.605), LinearGradient(np.array([2.0]), intercept=False)),
+    LossGradients(LogisticLoss(), np.array([[0.3, -2.0]]), 0.6),
+    LossGradients(LogisticLoss((1.0, 5.0)), np.array([[0.3, -2.0]]), 0.6, curvature=0.5),
+    LossGradients(SOFTMAX, np.array([[0.3, 1.0], [0.0, -4.0], [9.0, 0.1]]), 0.6, curvature=2.0),
+    LossGradients(SmoothedHingeLoss(), np.array([[0.1, 1.0]]), 1.5, curvature=0.5, intercept=0.0),
+    LossGradients(HuberLoss(), np.array([[0.1, 1e50]]), 1e-3),
+    LossGradients(LogisticLoss(), np.array([[0.1, 1.0]]), 0.1, anchor=np.array([[-1.0, 3.0]])),
+    LossGradients(WRONG, np.array([[0.1, 1.0]]), 0.5, curvature=0.3),
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
     ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),

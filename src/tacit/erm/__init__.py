@@ -1,13 +1,35 @@
-"""Regression under differential privacy."""
+"""Regression and classification under differential privacy: losses of linear predictions, and what minimises them."""
 
+from tacit.erm.convex_loss import ConvexLoss
+from tacit.erm.empirical_risk import ERM
+from tacit.erm.huber_regressor import HuberRegressor
+from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.lasso import ElasticNet, Lasso
 from tacit.erm.linear_regression import LinearIntervals, LinearRegression
+from tacit.erm.linear_svc import LinearSVC
+from tacit.erm.logistic_regression import LogisticRegression
+from tacit.erm.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
+from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball
 from tacit.erm.ridge import Ridge
 
 __all__ = [
+    "ERM",
+    "Box",
+    "CoefficientIntervals",
+    "ConvexLoss",
     "ElasticNet",
+    "ElasticNetPenalty",
+    "HuberLoss",
+    "HuberRegressor",
+    "L1Ball",
+    "L2Ball",
     "Lasso",
     "LinearIntervals",
     "LinearRegression",
+    "LinearSVC",
+    "LogisticLoss",
+    "LogisticRegression",
     "Ridge",
+    "SmoothedHingeLoss",
+    "SoftmaxLoss",
 ]

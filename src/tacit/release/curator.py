@@ -6,7 +6,8 @@ Formal guarantees
    :meth:`Curator.choose`, as places chosen by the exponential mechanism from sums on a lattice.
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
    threads ask at the same time. Where the plan says that rows are split, each release, or all choices made together, is
-   of the next share of them.
+   of the next share of them; where it says that they are sampled, of rows drawn afresh, each by itself, and which these
+   are is never told.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
    rounding to the lattice are added to the statistic's own bound.
@@ -48,6 +49,7 @@ from tacit.privacy import (
     PlanError,
     Relation,
     ReleaseRecord,
+    SampledGaussian,
     Selection,
     Split,
     SplitGaussian,
@@ -63,6 +65,7 @@ from tacit.release.noise import (
     discretisation_error,
     laplace_discretisation_error,
 )
+from tacit.release.sampling import PoissonSample
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
 
@@ -72,7 +75,12 @@ FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: 
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
 _UP = 1 + 2.0**-48  # so that rounding does not make a choice's scale smaller
-_MECHANISMS = {Laplace: "discrete Laplace", Selection: "exponential mechanism", Gaussian: "discrete Gaussian"}
+_MECHANISMS: dict[type[Step], str] = {
+    Laplace: "discrete Laplace",
+    Selection: "exponential mechanism",
+    Gaussian: "discrete Gaussian",
+    SampledGaussian: "discrete Gaussian",
+}
 _Out = TypeVar("_Out")
 
 
@@ -100,6 +108,9 @@ class Rows(Protocol):
     def part(self, index: int, of: int) -> Rows:
         """Return every row whose position is `index` modulo `of`."""
 
+    def sampled(self, kept: PoissonSample) -> Rows:
+        """Return the rows that are in a sample."""
+
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
@@ -125,6 +136,7 @@ def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "r
         per_number = {
             Gaussian: discretisation_error(FINEST_NOISE),
             SplitGaussian: discretisation_error(FINEST_NOISE),
+            SampledGaussian: discretisation_error(FINEST_NOISE),
             Laplace: laplace_discretisation_error(FINEST_NOISE),
         }
         error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
@@ -203,7 +215,7 @@ class Curator:
         statistic : Statistic
             What to sum; see :mod:`tacit.release.statistic`.
         """
-        step, before = self._take(name, statistic, Gaussian, Laplace)
+        step, before = self._take(name, statistic, Gaussian, Laplace, SampledGaussian)
         sensitivity, lattice = self._sensitivity(step, statistic)
         noise_scale = self._scale(step, sensitivity)
         draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
@@ -246,6 +258,10 @@ class Curator:
         if isinstance(step, Split):
             share = before // step.count if isinstance(step, Selection) else before
             rows = rows.part(share % step.parts, step.parts)
+        if isinstance(step, SampledGaussian):
+            with self._lock:
+                sample = PoissonSample.drawn(step.sampling_rate, self._generator)
+            rows = rows.sampled(sample)
         total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
@@ -320,7 +336,8 @@ class Curator:
     def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
         """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
         norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
-        neighbors = self.plan.neighbors
+        # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
+        neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
         blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS

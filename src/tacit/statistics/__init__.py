@@ -23,6 +23,7 @@ from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
 from tacit.statistics.linear_scores import LinearCurvature, LinearGradient, LinearResiduals, LinearScores
+from tacit.statistics.loss_gradients import LossGradients, PredictionLoss
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.observed_cells import ObservedCells
@@ -57,6 +58,7 @@ __all__ = [
     "LinearGradient",
     "LinearResiduals",
     "LinearScores",
+    "LossGradients",
     "Magnitudes",
     "MissingCovariateGradient",
     "MissingScores",
@@ -64,6 +66,7 @@ __all__ = [
     "OnColumns",
     "OutlierCount",
     "PairCounts",
+    "PredictionLoss",
     "RegressionScores",
     "RobustSum",
     "RowCount",

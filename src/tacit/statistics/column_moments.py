@@ -116,9 +116,12 @@ class ColumnMoments:
         kept = 0
         for start in range(0, len(block), rows):
             with np.errstate(over="ignore", invalid="ignore"):
-                cells = (block[start : start + rows] - self.centre) / self.reach
-            known = ~np.isnan(cells).any(axis=1)
-            cells = np.clip(cells[known], -1.0, 1.0)
+                cells = block[start : start + rows] - self.centre
+                cells /= self.reach
+                gaps = np.isnan(cells.sum())  # or infinities, which do no harm
+            if gaps:
+                cells = cells[~np.isnan(cells).any(axis=1)]
+            np.clip(cells, -1.0, 1.0, out=cells)
             kept += len(cells)
             total[0] += cells.sum(axis=0)
             total[1] += np.einsum("rd,rd->d", cells, cells)

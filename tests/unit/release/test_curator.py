@@ -443,3 +443,29 @@ def test_discrete_noise_is_charged_for_in_every_share():
     step = SplitGaussian("shares", 1.0, 2, 10, 8)
     plan = uncalibrated([step], Budget(1.0, 1e-6))
     assert plan.sampling_error == pytest.approx(160 * discretisation_error(FINEST_NOISE))
+
+
+def test_sampled_releases_are_of_samples():
+    """About as many rows as the rate says, other ones each time, and noise for what one row adds."""
+    from tacit.privacy import SampledGaussian
+    from tacit.statistics import RowCount
+
+    rows = as_source(np.zeros((20_000, 1)))
+    for neighbors in ("replace_one", "add_remove"):
+        plan = planned([SampledGaussian("count", 1.0, 8, 1, 0.1)], Budget(2.0, 1e-5), neighbors)
+        curator = Curator(rows, plan, random_state=0)
+        counts = [curator.release("count", RowCount())[0] for _ in range(8)]
+        assert np.std(counts) > 10.0
+        assert np.mean(counts) == pytest.approx(2000.0, abs=5 * math.sqrt(1800 / 8))
+        assert curator.noise("count", RowCount()) == pytest.approx(plan.steps[0].noise_multiplier, rel=0.01)
+        with pytest.raises(PlanError, match="no further release"):
+            curator.release("count", RowCount())
+
+
+def test_a_sample_of_everything_is_everything():
+    from tacit.privacy import SampledGaussian
+    from tacit.statistics import RowCount
+
+    plan = planned([SampledGaussian("count", 1.0, 1, 1, 1.0)], Budget(8.0, 1e-5))
+    released = Curator(as_source(np.zeros((5000, 1))), plan, random_state=0).release("count", RowCount())
+    assert released[0] == pytest.approx(5000.0, abs=5.0)

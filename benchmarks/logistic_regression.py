@@ -1,0 +1,260 @@
+"""Private logistic regression beside diffprivlib's, and beside none: log-loss, coefficients, time, and the Adult table.
+
+    python benchmarks/logistic_regression.py [--quick] [--seeds 5] [--solvers] [--peer-python PATH] [--data FOLDER]
+
+diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually lives in an environment of its own: name that
+one's interpreter. Without it, and where this one cannot import it either, its rows are left out.
+
+Accuracy is excess log-loss: that of the rows, less the least that any coefficients have. Ours is told that cells are
+within 5 of zero; the peer, that rows are no longer than sqrt(d) + 4, which is less, and about what they are. Both have
+the same epsilon; ours has delta = 1e-6 and protects a row that is replaced. Prints ratios and writes
+benchmarks/results/logistic_regression.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "logistic_regression.json"
+EPSILONS = (0.1, 0.5, 1.0)
+SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++")
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+
+
+def table(rows: int, columns: int, narrow: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal inputs, scales of which along some axes go down to 1 / narrow; labels with log odds of scale 2."""
+    rng = np.random.default_rng([seed, rows, columns])
+    X = rng.normal(size=(rows, columns))
+    axes = np.linalg.qr(rng.normal(size=(columns, columns)))[0]
+    X = X @ (axes * np.geomspace(1, 1 / narrow, columns)) @ axes.T
+    slopes = rng.normal(size=columns)
+    slopes *= 2.0 / np.std(X @ slopes)
+    return X, (X @ slopes - 0.5 + rng.logistic(size=rows) > 0).astype(int), slopes
+
+
+def log_loss(X: np.ndarray, y: np.ndarray, coef: np.ndarray, intercept: float) -> float:
+    """Return the mean log-loss of the rows."""
+    scores = np.where(y > 0, 1.0, -1.0) * (X @ np.ravel(coef) + intercept)
+    return float(np.mean(np.logaddexp(0.0, -scores)))
+
+
+def peer_fit(path: str, norm: float, epsilon: float, seed: int) -> dict:
+    """Fit diffprivlib's logistic regression to the rows in a file; runs in the peer's own interpreter."""
+    from diffprivlib.models import LogisticRegression
+
+    warnings.simplefilter("ignore")
+    rows = np.load(path)
+    X, y = rows[:, :-1], rows[:, -1]
+    model = LogisticRegression(epsilon=epsilon, data_norm=norm, max_iter=1000, random_state=seed)
+    start, cpu = time.perf_counter(), time.process_time()
+    model.fit(X, y)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {"seconds": seconds, "cpu": cpu, "coef": model.coef_[0].tolist(), "intercept": float(model.intercept_[0])}
+
+
+class Peer:
+    """diffprivlib in another interpreter, one fit at a time: a line in, a line out."""
+
+    def __init__(self, python: str) -> None:
+        command = [python, __file__, "--serve"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.works = self.process.stdout.readline().strip() == "ready"
+
+    def fit(self, *request: object) -> dict:
+        """Ask for one fit."""
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def serve() -> None:
+    """Answer requests for fits until there are no more."""
+    try:
+        import diffprivlib.models  # noqa: F401
+    except ImportError as error:
+        print(f"cannot import diffprivlib: {error}", flush=True)
+        return
+    print("ready", flush=True)
+    for line in sys.stdin:
+        print(json.dumps(peer_fit(*json.loads(line))), flush=True)
+
+
+def private(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, **options: object) -> dict:
+    """Fit ours."""
+    import tacit
+
+    settings = {"classes": [0, 1], "bounds": 5.0, "epsilon": epsilon, "random_state": seed, **options}
+    model = tacit.LogisticRegression(**settings)
+    start, cpu = time.perf_counter(), time.process_time()
+    model.fit(X, y)
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    return {"seconds": seconds, "cpu": cpu, "coef": model.coef_[0], "intercept": float(model.intercept_[0])}
+
+
+def compare(
+    rows: int, columns: int, narrow: float, seeds: int, solvers: tuple[str, ...], peer: Peer | None, folder: Path
+) -> list[dict]:
+    """One table: ours and the peer's, at every epsilon."""
+    from sklearn.linear_model import LogisticRegression as Plain
+
+    X, y, _ = table(rows, columns, narrow)
+    path = folder / "rows.npy"
+    np.save(path, np.column_stack([X, y]))
+    plain = Plain(C=np.inf, max_iter=1000, tol=1e-8).fit(X, y)
+    best = log_loss(X, y, plain.coef_, float(plain.intercept_[0]))
+    out = []
+    for epsilon in EPSILONS:
+        runs: dict[str, list[dict]] = {}
+        for seed in range(seeds):
+            for solver in solvers:
+                name = "tacit" if solver == "newton" else solver
+                runs.setdefault(name, []).append(private(X, y, epsilon, seed, solver=solver))
+            if peer is not None:
+                answer = peer.fit(str(path), float(np.sqrt(columns) + 4), epsilon, seed)
+                runs.setdefault("diffprivlib", []).append(answer)
+        each = {"rows": rows, "columns": columns, "narrow": narrow, "epsilon": epsilon}
+        for name, fits in runs.items():
+            each[f"{name} excess"] = float(np.mean([log_loss(X, y, f["coef"], f["intercept"]) for f in fits])) - best
+        if peer is not None:
+            each["excess ratio"] = each["tacit excess"] / each["diffprivlib excess"]
+        out.append(each)
+    return out
+
+
+def coefficients(rows: int, columns: int, epsilon: float, tables: int) -> dict:
+    """Errors of coefficients over fresh tables, beside those of a fit that is not private."""
+    from sklearn.linear_model import LogisticRegression as Plain
+
+    noisy, quiet = [], []
+    for seed in range(tables):
+        X, y, slopes = table(rows, columns, 1.0, seed)
+        noisy.append(private(X, y, epsilon, seed)["coef"] - slopes)
+        quiet.append(Plain(C=np.inf, tol=1e-8).fit(X, y).coef_[0] - slopes)
+    scales = [float(np.sqrt(np.mean(np.square(errors)))) for errors in (noisy, quiet)]
+    return {"rows": rows, "columns": columns, "epsilon": epsilon, "error": scales[0], "not private": scales[1]}
+
+
+def speed(rows: int, columns: int, repeats: int, peer: Peer | None, folder: Path) -> dict:
+    """Time one fit; runs take turns, so that both meet the same machine."""
+    X, y, _ = table(rows, columns, 1.0)
+    path = folder / "rows.npy"
+    np.save(path, np.column_stack([X, y]))
+    runs: dict[str, list[dict]] = {"tacit": [], "diffprivlib": []}
+    for seed in range(repeats):
+        runs["tacit"].append(private(X, y, 1.0, seed, delta=1e-7))
+        if peer is not None:
+            runs["diffprivlib"].append(peer.fit(str(path), float(np.sqrt(columns) + 4), 1.0, seed))
+    return {
+        f"{name} {what}": min(each[what] for each in fits)
+        for name, fits in runs.items()
+        if fits
+        for what in ("seconds", "cpu")
+    }
+
+
+def adult(folder: Path, seeds: int) -> list[dict]:
+    """Accuracy on the test rows of the Adult table, encoded by its schema, beside a fit that is not private."""
+    import pandas as pd
+    from sklearn.linear_model import LogisticRegression as Plain
+
+    import tacit
+
+    def read(name: str) -> pd.DataFrame:
+        rows = pd.read_csv(folder / name, names=ADULT, skipinitialspace=True, comment="|", na_filter=False)
+        return rows.assign(income=rows["income"].str.rstrip("."))
+
+    schema = tacit.Schema.from_toml(HERE / "adult.toml")
+    train, test = read("adult.data"), read("adult.test")
+    place = schema.slices["income"]
+    X, T = (np.delete(schema.encode(rows), np.r_[place], axis=1) for rows in (train, test))
+    plain = Plain(max_iter=3000).fit(X, train["income"]).score(T, test["income"])
+    out = []
+    for neighbors in ("replace_one", "add_remove"):
+        for epsilon in (0.1, 0.3, 1.0):
+            scores = []
+            for seed in range(seeds):
+                model = tacit.LogisticRegression(
+                    bounds=schema, epsilon=epsilon, neighbors=neighbors, random_state=seed
+                ).fit(train, "income")
+                scores.append(float(np.mean(model.predict(test) == test["income"])))
+            out.append(
+                {"neighbors": neighbors, "epsilon": epsilon, "accuracy": float(np.mean(scores)), "not private": plain}
+            )
+    return out
+
+
+def show(each: dict) -> None:
+    """Print one line."""
+    print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in each.items()), flush=True)
+
+
+def main() -> None:
+    """Run everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--solvers", action="store_true", help="the published solvers too")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    options = parser.parse_args()
+    if options.serve:
+        serve()
+        return
+    peer: Peer | None = Peer(options.peer_python)
+    if not peer.works:
+        print("diffprivlib is not there; its rows are left out.")
+        peer = None
+    seeds = 2 if options.quick else options.seeds
+    solvers = SOLVERS if options.solvers else SOLVERS[:1]
+    results: dict[str, list[dict]] = {"comparisons": [], "coefficients": [], "speed": [], "adult": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for rows, columns in ((10_000, 10), (100_000, 10), (10_000, 50), (100_000, 50)):
+            for narrow in (1.0, 10.0):
+                for each in compare(rows, columns, narrow, seeds, solvers, peer, folder):
+                    results["comparisons"].append(each)
+                    show(each)
+        results["coefficients"].append(coefficients(100_000, 10, 1.0, 2 * seeds))
+        show(results["coefficients"][0])
+        results["speed"].append(speed(200_000 if options.quick else 1_000_000, 10, 5, peer, folder))
+        show(results["speed"][0])
+    if (options.data / "adult.data").exists():
+        for each in adult(options.data, seeds):
+            results["adult"].append(each)
+            show(each)
+    if peer is not None:
+        peer.process.stdin.close()
+        peer.process.wait()
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

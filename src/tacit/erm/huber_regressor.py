@@ -1,0 +1,163 @@
+"""The estimator: linear regression that outliers among targets do not disturb."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from tacit.erm.input_moments import Coordinates, Scatter
+from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
+from tacit.erm.losses import HuberLoss
+from tacit.fitting import check_choices, checked_budget
+from tacit.privacy import Account
+from tacit.statistics.components import Array
+
+_LEAST_LEFT = 1e-4  # of the target's variance, that is never explained
+
+
+class HuberRegressor(RegressorMixin, LinearEstimator):
+    """Linear regression with Huber's loss, under differential privacy: squares for small residuals, linear beyond.
+
+    Parameters
+    ----------
+    threshold : float, default 1.35
+        Where the loss turns linear, in units of the residuals' scale. (scikit-learn calls it epsilon.)
+    alpha : float, default 1e-4
+        Half of the squared coefficients, times alpha, is added to the sum of losses.
+    fit_intercept : bool, default True
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"}, default "newton"
+        The others are published ones, corrected where they were not private, and kept for comparison.
+    n_iter : int or "auto", default "auto"
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high)
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : (n_features,) array
+    intercept_, scale_ : float
+        The scale is that of residuals from the line that moments of rows, cut off where rows are rare, have.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.standard_t(2, size=20_000)
+    >>> model = tacit.HuberRegressor(bounds=5, target_bounds=50, random_state=0).fit(X, y)
+    >>> model.coef_.round(1)
+    array([ 2., -1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 1.35,
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        solver: str = "newton",
+        n_iter: int | str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.threshold = threshold
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> HuberRegressor:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        check_choices(self, solver=tuple(SOLVERS))
+        for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not least < value < np.inf:
+                raise ValueError(f"{name} must be a number, not negative, and it is {value!r}.")
+        budget = checked_budget(self)
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        curator, _, _ = self._fit_rows(
+            domain, rows, n_rows, budget, 1, lambda scatter: HuberLoss(self.threshold), _in_scales, np.nan
+        )
+        centre, unit = self._target
+        mean, scale = self._middle
+        self._coefficients = unit * scale * self._coefficients
+        self._coefficients[:, 0] += centre + unit * mean
+        intercepts, slopes = self._in_units(self._coefficients)
+        self.coef_, self.intercept_, self.scale_ = slopes[0], float(intercepts[0]), unit * scale
+        self._certify(curator, budget, n_rows, [f"Huber's regression, solver {self.solver}."])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each row."""
+        return self._linear(X)[:, 0]
+
+    def _ridge(self, rows: float) -> float:
+        return self.alpha / rows
+
+    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
+        self._middle = float(scatter.mean[-1]), _left(scatter)
+        across = coordinates.whitener @ (scatter.units[:-1] * scatter.second[:-1, -1])
+        slopes = across * scatter.units[-1] / self._middle[1] / np.maximum(coordinates.variances, 0.5)
+        return 0.0, slopes
+
+
+def _left(scatter: Scatter) -> float:
+    """Return the scale of what inputs do not explain of the target, in standard coordinates."""
+    second = scatter.second + scatter.noise * np.eye(len(scatter.second))
+    explained = float(second[:-1, -1] @ np.linalg.solve(second[:-1, :-1], second[:-1, -1]))
+    variance = max(float(second[-1, -1]), 1e-12)
+    return float(scatter.units[-1] * np.sqrt(max(variance - explained, _LEAST_LEFT * variance)))
+
+
+def _in_scales(targets: Array, scatter: Scatter) -> Array:
+    return (targets - scatter.mean[-1]) / _left(scatter)

@@ -1,0 +1,154 @@
+"""What estimators that minimise a mean loss of linear predictions share: from rows to coefficients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
+from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
+from tacit.erm.newton import SIGNAL, Newton, Stand
+from tacit.erm.problem import Penalty, Problem
+from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
+from tacit.fitting import SupervisedEstimator, progress
+from tacit.latent.engine import run
+from tacit.privacy import Budget, Plan, Step
+from tacit.release import Curator
+from tacit.sources import Source
+from tacit.statistics.components import Array
+from tacit.tables import Boolean, Categorical, Domain
+
+SOLVERS: dict[str, Any] = {
+    "newton": Newton,
+    "gradient": Gradient,
+    "accmd": AcceleratedMirrorDescent,
+    "sgd": StochasticGradient,
+    "svrg": VarianceReduced,
+    "katyusha": Katyusha,
+    "svrg++": DoublingEpochs,
+}
+_MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
+
+
+class LinearEstimator(SupervisedEstimator):
+    """From rows to coefficients, for subclasses that say what loss they minimise.
+
+    They take ``solver, n_iter, fit_intercept`` beside what supervised estimators take.
+    """
+
+    _signal = SIGNAL  # how large predictions are expected to be
+    _penalty: Penalty | None = None
+
+    def _fit_rows(
+        self,
+        domain: Domain,
+        rows: Source,
+        n_rows: int | None,
+        budget: Budget,
+        outputs: int,
+        loss: Callable[[Scatter], Any],
+        target: Callable[[Array, Scatter], Array],
+        target_unit: float,
+    ) -> tuple[Curator, Problem, Stand]:
+        """Spend the budget.
+
+        `loss` is made when inputs and target have been measured; `target` is what becomes of targets in standard
+        coordinates then. `target_unit` is the public unit of the target, or NaN.
+        """
+        columns = domain.columns - 1
+        solver = SOLVERS[self._solver()]
+        iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
+        units = np.append(_public_units(domain), target_unit)
+        moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
+        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
+        curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
+        domain = self._enter(curator, domain)
+        with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
+            scatter = run(moments, curator)
+            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps))
+            coordinates = problem.coordinates
+            curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
+            model = solver(problem, iterations)
+            found = model.finish(run(model, curator, watch))
+        self.n_iter_ = iterations
+        self._coefficients = problem.coordinates.to_standard(found.coefficients)
+        return curator, problem, found
+
+    def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float) -> Problem:
+        inputs = self._domain.scale
+        if self._penalty is None:
+            coordinates = Coordinates.white(scatter, self._signal_of(scatter), noise)
+        else:
+            coordinates = Coordinates.standard(scatter, self._signal_of(scatter))
+        intercept = float(self.fit_intercept)
+        if not self.fit_intercept:  # predictions are zero where all inputs are
+            coordinates = coordinates.about(-self._domain.centre / inputs)
+        ridge = np.zeros((len(inputs) + 1, len(inputs) + 1))
+        if strength := self._ridge(coordinates.rows):
+            on_slopes = coordinates.whitener / inputs
+            ridge[1:, 1:] = strength * on_slopes @ on_slopes.T
+        begin = np.zeros((outputs, 1 + len(inputs)))
+        first, slopes = self._first(scatter, coordinates)
+        begin[:, 0], begin[:, 1:] = intercept * first, slopes
+        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty)
+
+    def _ridge(self, rows: float) -> float:
+        """Return what half of the squared coefficients are multiplied by, beside the mean loss."""
+        return 1 / (self.C * rows) if math.isfinite(self.C) else 0.0
+
+    def _signal_of(self, scatter: Scatter) -> float:
+        return self._signal
+
+    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
+        """Return the intercept and the slopes to start with."""
+        return 0.0, np.zeros(coordinates.columns)
+
+    def _solver(self) -> str:
+        return str(self.solver)
+
+    def _linear(self, X: Any) -> Array:
+        """Return the predictions (rows, K) of rows."""
+        check_is_fitted(self)
+        beta = self._coefficients
+        blocks = [beta[:, 0] + block @ beta[:, 1:].T for block in self._standard_blocks(X)]
+        return np.concatenate(blocks)
+
+    def _covariance_in_units(self, problem: Problem, found: Stand) -> Array | None:
+        """Return the covariance of all coefficients in the units of the rows, intercepts first, where it is known."""
+        if found.covariance is None:
+            return None
+        wide = problem.begin.shape[1]
+        intercepts, slopes = self._in_units(problem.coordinates.to_standard(np.eye(wide)))
+        change = np.kron(np.eye(len(problem.begin)), np.column_stack([intercepts, slopes]).T)
+        return change @ found.covariance @ change.T
+
+    def _in_units(self, coefficients: Array) -> tuple[Array, Array]:
+        """Return intercepts and slopes in the units of the rows, from those in standard coordinates."""
+        slopes = coefficients[:, 1:] / self._domain.scale
+        return coefficients[:, 0] - slopes @ self._domain.centre, slopes
+
+
+def _public_units(domain: Domain) -> Array:
+    """Return 1 for inputs that stand for categories, 2 for truth values, NaN for numbers."""
+    units = np.full(domain.columns - 1, np.nan)
+    if domain.schema is not None:
+        for name, place in domain.schema.slices.items():
+            column = domain.schema.columns[name]
+            if place.stop <= len(units) and isinstance(column, Categorical | Boolean):
+                units[place] = 1.0 if isinstance(column, Categorical) else 2.0
+    return units
+
+
+def _noise(plan: Plan, steps: list[Step]) -> float:
+    """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1."""
+    scaled = plan.steps[-len(steps)].noise_multiplier / steps[0].noise_multiplier
+    return scaled / math.sqrt(1 - _MOMENTS) * (2.0 if plan.neighbors == "replace_one" else 1.0)
+
+
+def _moved(block: Array, target: Callable[[Array, Scatter], Array], scatter: Scatter) -> Array:
+    block[:, -1] = target(block[:, -1], scatter)
+    return block

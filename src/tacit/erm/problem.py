@@ -1,0 +1,103 @@
+"""What solvers are given, once inputs are known: a loss, coordinates, a start, and what is added to the mean loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tacit.erm.input_moments import Coordinates
+from tacit.statistics import LossGradients
+from tacit.statistics.components import Array
+
+_LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
+_SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
+_LARGEST = 1e4  # coefficients are kept below, as noise may be anything
+_SMALL = 0.3  # noise beside sampling error that is not worth a shorter radius
+
+
+class Penalty(Protocol):
+    """What is added to the mean loss, of coefficients (K, d) on inputs in standard coordinates."""
+
+    def prox(self, slopes: Array, step: float) -> Array:
+        """Return the minimum over v of |v - slopes|^2 / 2 + step * penalty(v)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A mean loss to be minimised, on rows in `coordinates`.
+
+    Parameters
+    ----------
+    loss : PredictionLoss
+        With ``lipschitz``, ``redundant`` and ``expected_curvature``; see :mod:`tacit.erm.losses`.
+    coordinates : Coordinates
+    begin : (K, 1 + d) array
+        Where to start.
+    intercept : float
+        1, or 0 for predictions without intercepts.
+    ridge : (1 + d, 1 + d) array
+        Half of what its quadratic form has for the coefficients of a prediction is added to the mean loss.
+    noise : float
+        Of the sum of gradients, as if all of the solver's budget were spent on one release of rows of length 1.
+    penalty : Penalty, optional
+        What else is added, for solvers that go by proximal steps.
+    """
+
+    loss: Any
+    coordinates: Coordinates
+    begin: Array
+    intercept: float
+    ridge: Array
+    noise: float
+    penalty: Penalty | None = None
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are, as far as is known."""
+        return self.coordinates.rows
+
+    @property
+    def radius(self) -> float:
+        """How long gradients may be: half as long as an ordinary row's can be; more where noise is small anyway."""
+        ordinary = self.loss.lipschitz * self.coordinates.length
+        relative = self.noise * self.coordinates.length / (_SAMPLING * math.sqrt(self.rows))
+        return ordinary * float(np.clip(_SMALL / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
+
+    def gradients(self, coefficients: Array, curvature: float = 0.0) -> LossGradients:
+        """Return the statistic at these coefficients."""
+        return LossGradients(self.loss, coefficients, self.radius, curvature, self.intercept)
+
+    def mean_gradient(self, statistic: LossGradients, released: Array, rows: float | None = None) -> Array:
+        """Return the gradient of mean loss and ridge, from what was released of `rows` rows, by default all."""
+        mean = statistic.gradient(released) / (self.rows if rows is None else rows)
+        if not self.intercept:
+            mean[:, 0] = 0.0
+        return self.free_outputs @ mean + statistic.coefficients @ self.ridge
+
+    @property
+    def free_outputs(self) -> Array:
+        """The directions (K, K) in which predictions matter: with one for each class, all but that they all grow."""
+        outputs = len(self.begin)
+        return np.eye(outputs) - (1 / outputs if self.loss.redundant else 0.0)
+
+    def prox(self, coefficients: Array, step: float) -> Array:
+        """Return the proximal point of the penalty; intercepts have none."""
+        if self.penalty is None:
+            return coefficients
+        moved = coefficients.copy()
+        moved[:, 1:] = self.penalty.prox(coefficients[:, 1:], step)
+        return moved
+
+    @property
+    def smoothness(self) -> float:
+        """The largest curvature of the mean."""
+        spread = max(self.intercept, self.coordinates.largest)
+        return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
+
+
+def bounded(coefficients: Array) -> Array:
+    """Return coefficients that are finite numbers of some reasonable size."""
+    return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)

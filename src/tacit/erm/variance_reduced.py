@@ -1,0 +1,147 @@
+"""Solvers that correct sampled gradients by those at a snapshot: SVRG, Katyusha and SVRG++, with noise that falls too.
+
+As printed, one of them has no noise at all, and the noise of the others is too small by far for samples of one row.
+Here each epoch releases the gradient of all rows at the snapshot; and each step, of rows sampled afresh, the
+*difference* of gradients between here and the snapshot. By smoothness that is no longer than the distance between the
+two allows, which is known: so it is clipped there, and its noise shrinks along with it, at a multiplier that the plan
+fixes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.erm.newton import Stand
+from tacit.erm.problem import Problem, bounded
+from tacit.latent.engine import Noise
+from tacit.privacy import Gaussian, SampledGaussian, Step
+from tacit.statistics import LossGradients
+from tacit.statistics.components import Array
+
+SNAPSHOT, DIFFERENCE = "snapshot gradient", "sampled difference"
+RATE = 0.05
+_INNER = 20  # steps of an epoch
+_LEAST = 1e-9  # the shortest difference that is asked about
+
+
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """Where a search stands: snapshot, gradient there, the point that moves, and the mean of an epoch's points."""
+
+    snapshot: Array
+    gradient: Array
+    point: Array
+    mean: Array
+    weight: float = 0.0
+
+
+@dataclass
+class VarianceReduced:
+    """SVRG with noise on snapshots and on differences, run by :func:`tacit.latent.engine.run`.
+
+    Parameters
+    ----------
+    problem : Problem
+    iterations : int
+        Number of epochs.
+    """
+
+    problem: Problem
+    iterations: int
+    rounds: list[str] = field(init=False)
+
+    doubling: ClassVar[bool] = False
+    towards: ClassVar[float] = 1.0  # how far from the snapshot towards the moving point questions are asked
+    carried: ClassVar[bool] = False  # whether an epoch starts where the last one ended, not at its mean
+
+    @staticmethod
+    def default_iterations(columns: int) -> int:
+        """Return 5."""
+        return 5
+
+    def __post_init__(self) -> None:
+        self.rounds = [name for inner in self._inner(self.iterations) for name in [SNAPSHOT] + [DIFFERENCE] * inner]
+
+    @classmethod
+    def _inner(cls, epochs: int) -> list[int]:
+        if not cls.doubling:
+            return [_INNER] * epochs
+        return [max(2, round(_INNER * 2.0 ** (epoch - epochs + 1))) for epoch in range(epochs)]
+
+    @classmethod
+    def steps(cls, iterations: int, size: int, share: float) -> list[Step]:
+        """Return the plan's steps: half of the budget for snapshots, and about half for differences."""
+        inner = sum(cls._inner(iterations))
+        return [
+            Gaussian(SNAPSHOT, math.sqrt(2 * iterations / share), iterations, size),
+            SampledGaussian(DIFFERENCE, RATE * math.sqrt(2 * inner / share), inner, size, sampling_rate=RATE),
+        ]
+
+    def start(self) -> Epoch:
+        """Return where to start."""
+        begin = self.problem.begin
+        return Epoch(begin, np.zeros_like(begin), begin, begin)
+
+    def statistic(self, state: Epoch, index: int, noise: Noise) -> tuple[Epoch, LossGradients]:
+        """Return gradients at the snapshot, or differences from it."""
+        problem = self.problem
+        if self.rounds[index] == SNAPSHOT:
+            snapshot = state.mean if index else state.snapshot
+            state = replace(state, snapshot=snapshot, point=state.point if self.carried else snapshot, weight=0.0)
+            return state, problem.gradients(snapshot)
+        asked = self._asked(state)
+        apart = float(np.linalg.norm(asked - state.snapshot))
+        # |difference| <= curvature |z| |<z, asked - snapshot>|: for ordinary rows, curvature |z| |asked - snapshot|.
+        radius = min(2 * problem.radius, problem.loss.smoothness * problem.coordinates.length * apart)
+        statistic = LossGradients(
+            problem.loss, asked, max(radius, _LEAST), 0.0, problem.intercept, anchor=state.snapshot
+        )
+        return state, statistic
+
+    def update(self, state: Epoch, index: int, statistic: LossGradients, released: Array, noise: float) -> Epoch:
+        """Keep a snapshot's gradient, or go a step by it and the difference."""
+        problem = self.problem
+        if self.rounds[index] == SNAPSHOT:
+            return replace(state, gradient=problem.mean_gradient(statistic, released))
+        difference = statistic.gradient(released) / (RATE * problem.rows)
+        apart = statistic.coefficients - state.snapshot
+        step = self._step()
+        gradient = state.gradient + difference + apart @ problem.ridge
+        point = bounded(problem.prox(state.point - step * gradient, step))
+        counted = state.snapshot + self.towards * (point - state.snapshot)
+        total = state.weight + 1.0
+        mean = counted if total == 1.0 else state.mean + (counted - state.mean) / total
+        return replace(state, point=point, mean=mean, weight=total)
+
+    def finish(self, state: Epoch) -> Stand:
+        """Return the mean of the last epoch."""
+        return Stand(state.mean, np.zeros((0, 0)))
+
+    def _asked(self, state: Epoch) -> Array:
+        return state.snapshot + self.towards * (state.point - state.snapshot)
+
+    def _step(self) -> float:
+        return 0.3 / self.problem.smoothness
+
+
+@dataclass
+class Katyusha(VarianceReduced):
+    """One-parameter Katyusha: it asks half way to the snapshot, and epochs go on where the last one ended."""
+
+    towards: ClassVar[float] = 0.5
+    carried: ClassVar[bool] = True
+
+    def _step(self) -> float:
+        return 2 / (3 * self.problem.smoothness)
+
+
+@dataclass
+class DoublingEpochs(VarianceReduced):
+    """SVRG++: each epoch is twice as long as the last one, and goes on where that ended."""
+
+    doubling: ClassVar[bool] = True
+    carried: ClassVar[bool] = True
