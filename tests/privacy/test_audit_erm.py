@@ -97,15 +97,15 @@ RATE, RELEASES = 0.2, 2
 class WholeTable(Curator):
     """Takes all rows where the plan says that they are sampled."""
 
-    def _sampler(self, rate):
-        return lambda block: block
+    def _sample(self, rate):
+        return super()._sample(1.0)
 
 
 class LargerSamples(Curator):
     """Takes four times as many rows as the plan says."""
 
-    def _sampler(self, rate):
-        return super()._sampler(min(1.0, 4 * rate))
+    def _sample(self, rate):
+        return super()._sample(min(1.0, 4 * rate))
 
 
 def sampled(curator, neighbors, trials):

@@ -259,9 +259,7 @@ class Curator:
             share = before // step.count if isinstance(step, Selection) else before
             rows = rows.part(share % step.parts, step.parts)
         if isinstance(step, SampledGaussian):
-            with self._lock:
-                sample = PoissonSample.drawn(step.sampling_rate, self._generator)
-            rows = rows.sampled(sample)
+            rows = rows.sampled(self._sample(step.sampling_rate))
         total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
@@ -269,6 +267,11 @@ class Curator:
                 f"The statistic of step {step.name!r} has {total.size} numbers where it says {statistic.size}."
             )
         return total
+
+    def _sample(self, rate: float) -> PoissonSample:
+        """Return a fresh sample, with a secret of its own."""
+        with self._lock:
+            return PoissonSample.drawn(rate, self._generator)
 
     def pass_rows_through(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
         """Have every row pass through `function`, row by row, before any statistic from now on.

@@ -122,7 +122,7 @@ def check_fits(frame, people):
 
 
 def check_clusters(numbers):
-    clusters = tacit.KMeans(2, epsilon=2.0, bounds=(-10, 10), random_state=0).fit(numbers)
+    clusters = tacit.KMeans(2, n_iter=4, epsilon=2.0, bounds=(-10, 10), random_state=0).fit(numbers)
     assert np.sort(clusters.cluster_centers_[:, 0]) == pytest.approx([-3.0, 3.0], abs=0.1)
     assert clusters.feature_names_in_.tolist() == ["x", "y"]
 
