@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.linear_model import LinearModel, check_number
 from tacit.erm.robust_descent import RobustDescent
@@ -17,26 +14,7 @@ from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
 from tacit.privacy import Account, Budget
 from tacit.release import Curator
-from tacit.statistics.components import Array
 from tacit.tables import Domain
-
-
-@dataclass(frozen=True, eq=False)
-class LinearIntervals:
-    """Confidence intervals for the coefficients of a private linear regression.
-
-    Parameters
-    ----------
-    level : float
-        How often intervals should hold the truth.
-    coef : (n_features, 2) array
-        Lower and upper ends.
-    intercept : (2,) array
-    """
-
-    level: float
-    coef: Array
-    intercept: Array
 
 
 class LinearRegression(LinearModel):
@@ -179,7 +157,7 @@ class LinearRegression(LinearModel):
         """
         return cls._of_moments(moments, target, {"fit_intercept": fit_intercept})
 
-    def confidence_intervals(self, level: float = 0.9) -> LinearIntervals:
+    def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for the coefficients, privacy noise included, at no further cost.
 
         They are for the best linear prediction of most rows. Where there is so much noise that inputs cannot be
@@ -190,13 +168,9 @@ class LinearRegression(LinearModel):
         level : float, default 0.9
         """
         check_is_fitted(self)
-        if not isinstance(level, numbers.Real) or not 0 < level < 1:
-            raise ValueError(f"level must be a number between 0 and 1, and it is {level!r}.")
         if not hasattr(self, "coef_errors_"):
             raise ValueError('There are standard errors with method="scores" alone, and not from moments.')
-        away = -float(ndtri((1 - level) / 2)) * np.array([-1.0, 1.0])
-        coef = self.coef_[:, None] + self.coef_errors_[:, None] * away
-        return LinearIntervals(float(level), coef, self.intercept_ + self.intercept_error_ * away)
+        return CoefficientIntervals.normal(self.coef_, self.intercept_, self.coef_errors_, self.intercept_error_, level)
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]

@@ -151,4 +151,5 @@ class LogisticRegression(LinearClassifier):
         check_is_fitted(self)
         if self._covariance is None:
             raise ValueError(f'Intervals are for solver="newton", and this model was fitted with {self.solver!r}.')
-        return CoefficientIntervals.normal(self.coef_, self.intercept_, self._covariance, level)
+        errors = np.sqrt(np.maximum(np.diag(self._covariance), 0.0)).reshape(len(self.coef_), -1)
+        return CoefficientIntervals.normal(self.coef_, self.intercept_, errors[:, 1:], errors[:, 0], level)
