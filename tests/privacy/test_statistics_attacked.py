@@ -65,6 +65,7 @@ from tacit.statistics import (
     TableLayout,
     TableMoments,
     TableSquares,
+    TrimmedSum,
 )
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -188,6 +189,8 @@ STATISTICS = [
         for count, mean in ((0.0, 0.6), (0.5, 0.6), (0.0, 2.0), (2.0, 0.1))
     ),
     Magnitudes(COLUMNS),
+    TrimmedSum(np.array([-0.5, 0.1]), np.array([1.0, 2.0])),
+    TrimmedSum(np.array([-1e-3, 0.1]), np.array([1.0, 1e9]), 0.3),
     RobustSum(np.array([0.3, -0.1]), np.array([2.0, 0.5]), Clip()),
     RobustSum(np.zeros(2), np.ones(2), Smoothed(4.605), count=0.7),
     RobustSum(np.zeros(2), np.array([1.0, 3.0]), Shorten(), count=1.0),
@@ -341,6 +344,8 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE)),
         ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.5),
         Magnitudes(COLUMNS),
+        TrimmedSum(np.array([-0.5, 0.1]), np.array([1.0, 2.0])),
+        TrimmedSum(np.array([-1e-3, 0.1]), np.array([1.0, 1e9]), 0.3),
         RobustSum(np.zeros(2), np.ones(2), Clip(), count=0.5),
         RowCount(),
     ],

@@ -64,6 +64,32 @@ def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: flo
     return float(ends[low]), float(ends[high])
 
 
+def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> tuple[float, float]:
+    """Return the ends between which all but a share `trim` of the values on either side lie, about.
+
+    Within a power of two values are taken to be evenly spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).uniform(-4, 4, size=(100_000, 1))
+    >>> counts = Magnitudes(1).parts(Magnitudes(1).block_sum(rows))[0]
+    >>> low, high = trimming_interval(counts, 3.0, lambda p: 3 * np.sqrt(-2 * np.log(p)), 0.1)
+    >>> round(low, 1), round(high, 1)
+    (-3.2, 3.2)
+    """
+    seen, edges = _estimated_counts(counts, noise, tail, foretold=False), Magnitudes.edges()
+    reached = np.append(0.0, np.cumsum(seen))
+    found = []
+    for share in (trim, 1 - trim):
+        rank = share * reached[-1]
+        place = int(np.clip(np.searchsorted(reached, rank, side="right") - 1, 0, len(seen) - 1))
+        part = (rank - reached[place]) / seen[place] if seen[place] > 0 else 0.0
+        found.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
+    low, high = found
+    return (low, high) if low < high else (low - abs(low) - 2.0**-30, high + abs(high) + 2.0**-30)
+
+
 def _ends() -> Array:
     return np.unique(Magnitudes.edges())
 
@@ -73,8 +99,8 @@ def _typical_values() -> Array:
     return np.where(edges[:, 0] >= 0, edges[:, 0], edges[:, 1]) * _TYPICAL
 
 
-def _estimated_counts(counts: Array, noise: float, tail: Tail) -> Array:
-    """Return the counts that are believed and those that they foretell, zero elsewhere."""
+def _estimated_counts(counts: Array, noise: float, tail: Tail, foretold: bool = True) -> Array:
+    """Return the counts that are believed and, if wanted, those that they foretell; zero elsewhere."""
     middle = len(counts) // 2
     negative, zero, positive = counts[:middle][::-1], counts[middle], counts[middle + 1 :]
     sign, start = _where_most_are(negative, positive, noise)
@@ -91,7 +117,7 @@ def _estimated_counts(counts: Array, noise: float, tail: Tail) -> Array:
             if count > least[power - known + middle + 1]:
                 believed[power] = count
                 known = max(known, power)
-        return _continued(believed)
+        return _continued(believed) if foretold else believed
 
     at_zero = zero if zero > least[middle + 1] else 0.0
     return np.concatenate([outwards(negative, sign < 0)[::-1], [at_zero], outwards(positive, sign > 0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from functools import partial
 from typing import Any, Literal
@@ -12,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
-from tacit.release import Curator, Statistic, planned
+from tacit.release import Statistic, planned
 from tacit.robust.columns import box, centred, per_column, within
-from tacit.robust.interval import clipping_interval
+from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
 from tacit.robust.scales import (
     FAILURE,
     deviation,
@@ -24,14 +25,15 @@ from tacit.robust.scales import (
     minimax_scale,
     thesis_scale,
 )
-from tacit.statistics import Clip, Influence, Magnitudes, RobustSum, RowCount, Smoothed
+from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
 from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
 _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
 _COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
 _FEW = 300  # rows times epsilon, under which a range is hardly ever found
-_METHODS = ("adaptive", "clipped", "robust")
+_METHODS = ("adaptive", "clipped", "robust", "trimmed")
+_FINDING_METHODS = ("adaptive", "trimmed")
 _FOUND = ("mean", "noise_std", "centre", "scale")  # what a model file holds
 _SCALES = ("auto", "minimax", "thesis", "improved")
 
@@ -44,11 +46,13 @@ class RobustMean(PrivateEstimator):
 
     Parameters
     ----------
-    method : {"adaptive", "clipped", "robust"}, default "adaptive"
+    method : {"adaptive", "clipped", "robust", "trimmed"}, default "adaptive"
         "adaptive" needs no public knowledge at all: part of the budget finds a range [a, b] to clip to, which need not
         be symmetric. "clipped" clips to ``centre`` +- a scale that follows from the moment bound, or to the bounds.
         "robust" bounds by a smooth function instead (Catoni and Giulini, 2017), as the published estimators do; the
         error of its non-private part has Gaussian tails, but under privacy noise clipping is as good or better.
+        "trimmed" is the mean of the values between two quantiles, which are found first: for columns that are symmetric
+        but for their tails, and needs no public knowledge either. Skewed columns have another mean than their middle.
     moment_bound : float or (n_features,) array, optional
         What E|x - centre|^k is known to be at most, for "clipped" and "robust". Privacy does not depend on its truth;
         accuracy does.
@@ -60,8 +64,10 @@ class RobustMean(PrivateEstimator):
         scales, for "robust" alone. A number is taken as it is.
     centre : float or (n_features,) array, optional
         A public guess of where values are. The better it is, the smaller the moments about it. By default 0 for
-        "clipped" and "robust", and for "adaptive" found with a fifth of the budget, which pays off where values are far
+        "clipped" and "robust", and for the others found with a fifth of the budget, which pays off where values are far
         from 0 compared with their spread, as years or body temperatures are. Pass 0 where they are not, as incomes.
+    trim : float, default 0.05
+        For "trimmed": the share of values that is left out on either side, from 0.001 to 0.45.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget; delta may be 0.
@@ -126,6 +132,7 @@ class RobustMean(PrivateEstimator):
         moment_order: float = 2,
         scale: Any = "auto",
         centre: Any = None,
+        trim: float = 0.05,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         noise: str = "auto",
@@ -141,6 +148,7 @@ class RobustMean(PrivateEstimator):
         self.moment_order = moment_order
         self.scale = scale
         self.centre = centre
+        self.trim = trim
         self.epsilon = epsilon
         self.delta = delta
         self.noise = noise
@@ -163,14 +171,15 @@ class RobustMean(PrivateEstimator):
         domain, rows = self._open(X)
         columns = domain.columns
         centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
-        located = self.method == "adaptive" and self.centre is None
+        finding = self.method in _FINDING_METHODS
+        located = finding and self.centre is None
         influence, moment, fixed = self._checked_scale(columns)
         low, high = box(domain, centre, anywhere=located)
         counted = self.neighbors != "replace_one" or self.missing == "ignore"  # as their number is secret
         weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
-        if self.method == "adaptive" and n_rows is not None and n_rows * budget.epsilon < _FEW:
+        if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
             warnings.warn(
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
                 'State bounds or a moment_bound, with method="clipped".',
@@ -178,27 +187,35 @@ class RobustMean(PrivateEstimator):
                 stacklevel=2,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        unit = _sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
-        noise = _noise(curator, "mean", unit)
+        unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
         curator.pass_rows_through(partial(centred, domain, centre))
         self._domain = domain
         if located:
-            interval = within(*_found(curator, "search", "location", unit), low, high)
-            centre, _ = _released_mean(curator, "location", _sum_between(influence, *interval, weight), n_rows)
+            interval = within(*found_interval(curator, "search", "location", unit, columns), low, high)
+            centre, _ = released_mean(curator, "location", sum_between(influence, *interval, weight), n_rows)
             curator.pass_rows_through(lambda block: block - centre)
             low, high = low - centre, high - centre
-        if self.method == "adaptive":
-            interval = within(*_found(curator, "magnitudes", "mean", unit), low, high)
+        if self.method == "trimmed":
+            ends = TrimmedSum(-np.ones(columns), np.ones(columns))
+            ends = TrimmedSum(
+                *within(*found_interval(curator, "magnitudes", "mean", ends, columns, self.trim), low, high)
+            )
+            found, self.noise_std_ = trimmed_mean(curator, "mean", ends)
+            self.mean_, self.centre_, self.scale_ = centre + found, centre + ends.middle, ends.half
         else:
-            if fixed is None:
-                about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
-                fixed = self._ruled(influence, moment, noise, about)
-            interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
-        statistic = _sum_between(influence, *interval, weight)
-        found, count = _released_mean(curator, "mean", statistic, n_rows)
-        self.mean_ = centre + found
-        self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
-        self.noise_std_ = noise * statistic.reach / count
+            noise = noise_of(curator, "mean", unit)
+            if finding:
+                interval = within(*found_interval(curator, "magnitudes", "mean", unit, columns), low, high)
+            else:
+                if fixed is None:
+                    about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
+                    fixed = self._ruled(influence, moment, noise, about)
+                interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
+            statistic = sum_between(influence, *interval, weight)
+            found, count = released_mean(curator, "mean", statistic, n_rows)
+            self.mean_ = centre + found
+            self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
+            self.noise_std_ = noise * statistic.reach / count
         self._influence, self._moment, self._origin = influence, moment, centre
         self.n_iter_ = len(steps)
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
@@ -234,6 +251,8 @@ class RobustMean(PrivateEstimator):
     def _checked_budget(self) -> Budget:
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self, pure=True)
+        if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
+            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {self.trim!r}.")
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):
@@ -244,10 +263,10 @@ class RobustMean(PrivateEstimator):
 
     def _checked_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
         """Return the influence, the moment bound, and the scale where it is given or follows from the bounds."""
-        if self.method == "adaptive":
+        if self.method in _FINDING_METHODS:
             if self.moment_bound is not None or not isinstance(self.scale, str) or self.scale != "auto":
                 raise ValueError(
-                    'method="adaptive" finds its own scale; leave out moment_bound and scale, or choose '
+                    f'method="{self.method}" finds its own scale; leave out moment_bound and scale, or choose '
                     'method="clipped".'
                 )
             return Clip(), None, np.ones(columns)
@@ -279,12 +298,13 @@ class RobustMean(PrivateEstimator):
         self, influence: Influence, columns: int, weight: float, *, needs_count: bool, budget: Budget
     ) -> tuple[list[Step], Budget]:
         """Return the steps of the plan with the kind of noise of which there is less, and the budget they keep."""
-        mean = _sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        clipped = sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        mean = TrimmedSum(-np.ones(columns), np.ones(columns)) if self.method == "trimmed" else clipped
         before: list[tuple[str, Statistic, float]] = []
-        if self.method == "adaptive" and self.centre is None:
+        if self.method in _FINDING_METHODS and self.centre is None:
             search = ("search", Magnitudes(columns), _SEARCHING)
-            before = [search, ("location", mean, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
-        elif self.method == "adaptive":
+            before = [search, ("location", clipped, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
+        elif self.method in _FINDING_METHODS:
             before = [("magnitudes", Magnitudes(columns), _FINDING)]
         elif needs_count:
             before = [("rows", RowCount(), _COUNTING)]
@@ -365,32 +385,3 @@ def _is_one_dimensional(x: Any) -> bool:
         return np.ndim(x) == 1
     except ValueError:  # rows of unequal length, which are refused in a sentence later
         return False
-
-
-def _sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
-    """Return the statistic, with a count of rows that weighs `weight` times as much as their values can."""
-    count = weight * influence.row_norm(len(low), "l2")
-    return RobustSum(low / 2 + high / 2, high / 2 - low / 2, influence, count=count)
-
-
-def _released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int | None) -> tuple[Array, float]:
-    """Release sums and return the mean, brought inside of where it can be, and how many rows there were, about."""
-    count, sums = statistic.parts(curator.release(name, statistic))
-    rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
-    return statistic.centre + statistic.reach * np.clip(sums / rows, -1.0, 1.0), rows
-
-
-def _found(curator: Curator, name: str, then: str, unit: RobustSum) -> tuple[Array, Array]:
-    """Release magnitudes and return where to clip each column for the mean that is released as `then`."""
-    statistic = Magnitudes(len(unit.centre))
-    around, noise = _noise(curator, name, statistic), _noise(curator, then, unit)
-    tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
-    counts = statistic.parts(curator.release(name, statistic))
-    low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
-    return low, high
-
-
-def _noise(curator: Curator, name: str, statistic: Statistic) -> float:
-    """Return the standard deviation of the noise in a release."""
-    step = next(step for step in curator.plan.steps if step.name == name)
-    return curator.noise(name, statistic) * (math.sqrt(2) if isinstance(step, Laplace) else 1.0)

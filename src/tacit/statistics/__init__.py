@@ -35,6 +35,7 @@ from tacit.statistics.screening_values import CellRanks, ScreeningValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
+from tacit.statistics.trimmed_sum import TrimmedSum
 
 __all__ = [
     "Bins",
@@ -81,6 +82,7 @@ __all__ = [
     "TableLayout",
     "TableMoments",
     "TableSquares",
+    "TrimmedSum",
     "least_radius",
     "moment_sensitivity",
     "numbers_in_second_moment",

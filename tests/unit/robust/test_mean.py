@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.stats import trim_mean
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -240,7 +241,7 @@ def test_intervals_that_nothing_vouches_for_are_refused(rows):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "trimmed"}, "method must be one of"),
+        ({"method": "winsorised"}, "method must be one of"),
         ({"method": "clipped"}, "needs moment_bound"),
         ({"method": "robust", "bounds": (0, 1)}, "needs moment_bound"),
         ({"moment_bound": 3.0}, "finds its own scale"),
@@ -302,3 +303,34 @@ def test_nothing_of_a_row_is_kept():
     model = tacit.RobustMean(random_state=0).fit(np.full((50, 2), mark))
     assert np.float64(mark).tobytes() not in pickle.dumps(model)
     assert clone(model).get_params() == model.get_params()
+
+
+# Trimmed
+
+
+def test_a_trimmed_mean_is_that_of_the_middle():
+    """Of columns without a mean at all; far from 0, too; and the median beside it is where it should be."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([3 + rng.standard_cauchy(40_000), 2020 + 5 * rng.standard_t(2, 40_000)])
+    for options in ({}, {"neighbors": "add_remove"}, {"delta": 0.0}, {"trim": 0.25}, {"noise": "gaussian"}):
+        model = tacit.RobustMean(method="trimmed", epsilon=2.0, random_state=0, **options).fit(rows)
+        assert model.mean_ == pytest.approx([3.0, 2020.0], abs=0.3), options
+        assert (model.noise_std_ < 0.2).all()
+    assert tacit.mean(rows[:, 0], method="trimmed", epsilon=2.0, random_state=0) == pytest.approx(3.0, abs=0.1)
+
+
+def test_a_trimmed_mean_is_scipys_where_there_is_hardly_any_noise():
+    rows = np.random.default_rng(1).normal(5.0, 2.0, (50_000, 1))
+    model = tacit.RobustMean(method="trimmed", trim=0.1, epsilon=5.0, centre=0.0, random_state=0).fit(rows)
+    assert model.mean_[0] == pytest.approx(trim_mean(rows[:, 0], 0.1), abs=0.05)
+
+
+@pytest.mark.parametrize("trim", [0.0, 0.5, -1, "much"])
+def test_shares_that_cannot_be_trimmed(trim):
+    with pytest.raises(ValueError, match="trim must be a share"):
+        tacit.RobustMean(method="trimmed", trim=trim).fit(np.zeros((500, 1)))
+
+
+def test_what_all_cells_alike_are_trimmed_to():
+    model = tacit.RobustMean(method="trimmed", epsilon=5.0, random_state=0).fit(np.full((5000, 1), 7.0))
+    assert model.mean_[0] == pytest.approx(7.0, abs=0.5)
