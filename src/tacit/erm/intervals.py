@@ -32,12 +32,11 @@ class CoefficientIntervals:
     intercept_errors: Array
 
     @classmethod
-    def normal(cls, coef: Array, intercept: Array, covariance: Array, level: float) -> CoefficientIntervals:
-        """Return intervals of a normal law, from the covariance of all coefficients, intercepts first in each row."""
+    def normal(cls, coef: Array, intercept: Array, errors: Array, level: float) -> CoefficientIntervals:
+        """Return intervals of a normal law, from standard errors (K, 1 + d), those of intercepts first."""
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, such as 0.9, and it is {level!r}.")
         reach = float(ndtri(0.5 + level / 2)) * np.array([-1.0, 1.0])
-        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0)).reshape(len(coef), -1)
         slopes, intercepts = errors[:, 1:], errors[:, 0]
         return cls(
             level,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.linear_model import LinearModel, check_number
 from tacit.erm.robust_descent import RobustDescent
-from tacit.fitting import check_choices
+from tacit.fitting import check_choices, check_shapes
 from tacit.latent.moments import Moments
 from tacit.privacy import Account, Budget
 from tacit.release import Curator
@@ -234,6 +234,24 @@ class LinearRegression(LinearModel):
             errors = fit.standard_errors()
             self.coef_errors_ = errors[1:]
             self.intercept_error_ = float(errors[0]) if self.fit_intercept else 0.0
+
+    _about = f"{LinearModel._about} errors has the standard errors of intercept and coefficients, where they are known."
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        known = hasattr(self, "coef_errors_")
+        stored["linear"]["errors"] = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        if values["linear"]["errors"] is None:
+            return
+        errors = np.array(values["linear"]["errors"], float)
+        check_shapes(errors=(errors, (1 + self._domain.columns,)))
+        if (errors < 0).any():
+            raise ValueError("standard errors must not be negative")
+        self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
 
     def _notes(self) -> list[str]:
         if self.method == "scores":
