@@ -248,7 +248,10 @@ def logistic(
     target: TargetName,
     classes: Annotated[
         list[str] | None,
-        typer.Option(metavar="LABEL LABEL ...", help="All labels that could occur. A schema has them already."),
+        typer.Option(
+            metavar="LABEL LABEL ...",
+            help="All labels that could occur, the last before another option.",
+        ),
     ] = None,
     inverse_penalty: Annotated[
         float,

@@ -116,6 +116,7 @@ class LinearSVC(LinearClassifier):
         """
         budget = self._checked()
         domain, rows = self._open_both(X, y)
+        self._check_classes()
         n_rows = self._check_rows(rows, 2, "least number of rows")
         loss = SmoothedHingeLoss(self._weights, self.width)
         curator, _, _ = self._fit_rows(domain, rows, n_rows, budget, 1, lambda scatter: loss, self._to_codes, 1.0)
@@ -133,14 +134,16 @@ class LinearSVC(LinearClassifier):
             raise ValueError(f"width must be a positive number, and it is {self.width!r}.")
         return super()._checked()
 
-    def _public_classes(self, y: Any) -> Any:
-        classes = super()._public_classes(y)
-        if len(classes) > 2:
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2:
             raise ValueError(
-                f"LinearSVC tells two classes apart, and there are {len(classes)}. Only binary classification is "
+                f"LinearSVC tells two classes apart, and there are {len(self.classes_)}. Only binary classification is "
                 "supported; use LogisticRegression for more."
             )
-        return classes
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        self._check_classes()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

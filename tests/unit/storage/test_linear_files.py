@@ -230,6 +230,16 @@ def test_damaged_support_vector_classifiers_are_refused(path, change):
     _damaged(tacit.save_model(tacit.LinearSVC(classes=["high", "low"], **INPUTS).fit(X, SIDES), path), change)
 
 
+def test_support_vectors_of_three_classes_are_refused(path):
+    model = tacit.LogisticRegression(classes=[-1, 0, 1], **INPUTS).fit(X, THIRDS)
+
+    def change(values):
+        values["estimator"] = "LinearSVC"
+        values["parameters"]["width"] = 1.0
+
+    _damaged(tacit.save_model(model, path), change)
+
+
 @pytest.mark.parametrize(
     "change",
     [
