@@ -74,7 +74,10 @@ def _target(model: Any) -> str:
 def _errors(model: Any) -> Array | None:
     """Return standard errors (K, 1 + d) of intercepts and coefficients, where they are known."""
     if isinstance(model, LogisticRegression):
-        return model._errors
+        if model._covariance is None:
+            return None
+        found = model.confidence_intervals()
+        return np.column_stack([found.intercept_errors, found.coef_errors])
     if not hasattr(model, "coef_errors_"):
         return None
     return np.append(model.intercept_error_, model.coef_errors_)[None]

@@ -5,7 +5,7 @@ from tacit.erm.empirical_risk import ERM
 from tacit.erm.huber_regressor import HuberRegressor
 from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.lasso import ElasticNet, Lasso
-from tacit.erm.linear_regression import LinearIntervals, LinearRegression
+from tacit.erm.linear_regression import LinearRegression
 from tacit.erm.linear_svc import LinearSVC
 from tacit.erm.logistic_regression import LogisticRegression
 from tacit.erm.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
@@ -24,7 +24,6 @@ __all__ = [
     "L1Ball",
     "L2Ball",
     "Lasso",
-    "LinearIntervals",
     "LinearRegression",
     "LinearSVC",
     "LogisticLoss",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,12 +19,12 @@ class CoefficientIntervals:
     Attributes
     ----------
     level : float
-    coef : (K, d, 2) array
+        How often intervals should hold the truth.
+    coef : (n_features, 2) or (n_classes, n_features, 2) array
         Lower and upper ends.
-    intercept : (K, 2) array
-    coef_errors : (K, d) array
-        Standard errors, of sampling and of noise.
-    intercept_errors : (K,) array
+    intercept : (2,) or (n_classes, 2) array
+    coef_errors, intercept_errors : arrays
+        Standard errors, of sampling and of noise, in the shapes of ``coef_`` and ``intercept_``.
     """
 
     level: float
@@ -32,16 +34,22 @@ class CoefficientIntervals:
     intercept_errors: Array
 
     @classmethod
-    def normal(cls, coef: Array, intercept: Array, errors: Array, level: float) -> CoefficientIntervals:
-        """Return intervals of a normal law, from standard errors (K, 1 + d), those of intercepts first."""
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, such as 0.9, and it is {level!r}.")
+    def normal(
+        cls, coef: Array, intercept: Any, coef_errors: Array, intercept_errors: Any, level: float
+    ) -> CoefficientIntervals:
+        """Return intervals of a normal law, from standard errors.
+
+        Examples
+        --------
+        >>> CoefficientIntervals.normal(np.array([1.0]), 0.0, np.array([0.1]), 0.2, 0.9).coef.round(2)
+        array([[0.84, 1.16]])
+        """
+        if not isinstance(level, numbers.Real) or not 0 < level < 1:
+            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {level!r}.")
         reach = float(ndtri(0.5 + level / 2)) * np.array([-1.0, 1.0])
-        slopes, intercepts = errors[:, 1:], errors[:, 0]
-        return cls(
-            level,
-            coef[:, :, None] + slopes[:, :, None] * reach,
-            intercept[:, None] + intercepts[:, None] * reach,
-            slopes,
-            intercepts,
-        )
+
+        def ends(middle: Any, error: Any) -> Array:
+            return np.asarray(middle)[..., None] + np.asarray(error)[..., None] * reach
+
+        found = ends(coef, coef_errors), ends(intercept, intercept_errors)
+        return cls(float(level), *found, coef_errors, np.asarray(intercept_errors))

@@ -117,15 +117,14 @@ class LinearEstimator(SupervisedEstimator):
         blocks = [beta[:, 0] + block @ beta[:, 1:].T for block in self._standard_blocks(X)]
         return np.concatenate(blocks)
 
-    def _errors_in_units(self, problem: Problem, found: Stand) -> Array | None:
-        """Return standard errors (K, 1 + d) in the units of the rows, intercepts first, where they are known."""
+    def _covariance_in_units(self, problem: Problem, found: Stand) -> Array | None:
+        """Return the covariance of all coefficients in the units of the rows, intercepts first, where it is known."""
         if found.covariance is None:
             return None
         wide = problem.begin.shape[1]
         intercepts, slopes = self._in_units(problem.coordinates.to_standard(np.eye(wide)))
         change = np.kron(np.eye(len(problem.begin)), np.column_stack([intercepts, slopes]).T)
-        variances = np.diag(change @ found.covariance @ change.T)
-        return np.sqrt(np.maximum(variances, 0.0)).reshape(problem.begin.shape)
+        return change @ found.covariance @ change.T
 
     def _stored(self) -> dict[str, Any]:
         return {"predictor": {"coefficients": self._coefficients.tolist()}}

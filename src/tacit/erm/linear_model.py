@@ -114,12 +114,15 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
 
     _about = (
         "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
-        "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty."
+        "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
+        "and errors has the standard errors of intercept and coefficients, where they are known."
     )
 
     def _stored(self) -> dict[str, Any]:
         found = {"intercept": self.intercept_, "coefficients": self.coef_.tolist()}
-        return {"linear": found | {"noise_variance": getattr(self, "noise_variance_", None)}}
+        known = hasattr(self, "coef_errors_")
+        errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
+        return {"linear": found | {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._check_options()
@@ -129,6 +132,12 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         if stored["noise_variance"] is not None:
             check_number("noise_variance", stored["noise_variance"])
             self.noise_variance_ = float(stored["noise_variance"])
+        if stored["errors"] is not None:
+            errors = np.array(stored["errors"], float)
+            check_shapes(errors=(errors, (1 + self._domain.columns,)))
+            if (errors < 0).any():
+                raise ValueError("standard errors must not be negative")
+            self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
 
 
 def _place(target: Any, names: Any, columns: int) -> int:

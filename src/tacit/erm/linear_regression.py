@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import numbers
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.linear_model import LinearModel, check_number
 from tacit.erm.robust_descent import RobustDescent
-from tacit.fitting import check_choices, check_shapes
+from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
 from tacit.privacy import Account, Budget
 from tacit.release import Curator
-from tacit.statistics.components import Array
 from tacit.tables import Domain
-
-
-@dataclass(frozen=True, eq=False)
-class LinearIntervals:
-    """Confidence intervals for the coefficients of a private linear regression.
-
-    Parameters
-    ----------
-    level : float
-        How often intervals should hold the truth.
-    coef : (n_features, 2) array
-        Lower and upper ends.
-    intercept : (2,) array
-    """
-
-    level: float
-    coef: Array
-    intercept: Array
 
 
 class LinearRegression(LinearModel):
@@ -179,7 +157,7 @@ class LinearRegression(LinearModel):
         """
         return cls._of_moments(moments, target, {"fit_intercept": fit_intercept})
 
-    def confidence_intervals(self, level: float = 0.9) -> LinearIntervals:
+    def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for the coefficients, privacy noise included, at no further cost.
 
         They are for the best linear prediction of most rows. Where there is so much noise that inputs cannot be
@@ -190,13 +168,9 @@ class LinearRegression(LinearModel):
         level : float, default 0.9
         """
         check_is_fitted(self)
-        if not isinstance(level, numbers.Real) or not 0 < level < 1:
-            raise ValueError(f"level must be a number between 0 and 1, and it is {level!r}.")
         if not hasattr(self, "coef_errors_"):
             raise ValueError('There are standard errors with method="scores" alone, and not from moments.')
-        away = -float(ndtri((1 - level) / 2)) * np.array([-1.0, 1.0])
-        coef = self.coef_[:, None] + self.coef_errors_[:, None] * away
-        return LinearIntervals(float(level), coef, self.intercept_ + self.intercept_error_ * away)
+        return CoefficientIntervals.normal(self.coef_, self.intercept_, self.coef_errors_, self.intercept_error_, level)
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]
@@ -234,24 +208,6 @@ class LinearRegression(LinearModel):
             errors = fit.standard_errors()
             self.coef_errors_ = errors[1:]
             self.intercept_error_ = float(errors[0]) if self.fit_intercept else 0.0
-
-    _about = f"{LinearModel._about} errors has the standard errors of intercept and coefficients, where they are known."
-
-    def _stored(self) -> dict[str, Any]:
-        stored = super()._stored()
-        known = hasattr(self, "coef_errors_")
-        stored["linear"]["errors"] = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
-        return stored
-
-    def _restore(self, values: dict[str, Any]) -> None:
-        super()._restore(values)
-        if values["linear"]["errors"] is None:
-            return
-        errors = np.array(values["linear"]["errors"], float)
-        check_shapes(errors=(errors, (1 + self._domain.columns,)))
-        if (errors < 0).any():
-            raise ValueError("standard errors must not be negative")
-        self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
 
     def _notes(self) -> list[str]:
         if self.method == "scores":

@@ -128,7 +128,7 @@ class LogisticRegression(LinearClassifier):
             domain, rows, n_rows, budget, loss.outputs, lambda scatter: loss, self._to_codes, 1.0
         )
         self._publish()
-        self._errors = self._errors_in_units(problem, found)
+        self._covariance = self._covariance_in_units(problem, found)
         self._certify(curator, budget, n_rows, [f"Logistic regression, solver {self.solver}."])
         return self
 
@@ -143,6 +143,25 @@ class LogisticRegression(LinearClassifier):
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return log_softmax(scores, axis=1)
 
+    _about = (
+        "the last of its columns has the class. With two classes, the log odds of the second are coefficients[0][0] "
+        "plus the sum over inputs j of coefficients[0][1 + j] times the input's z; with more, the logarithm of the "
+        "probability of class k is that of coefficients[k], up to what makes probabilities add up to 1. covariance is "
+        "that of all intercepts and slopes, row by row, in the units of the rows, where it is known."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        stored["predictor"]["covariance"] = None if self._covariance is None else self._covariance.tolist()
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        covariance = values["predictor"]["covariance"]
+        self._covariance = None if covariance is None else np.array(covariance, float)
+        if self._covariance is not None:
+            check_shapes(covariance=(self._covariance, (self._coefficients.size, self._coefficients.size)))
+
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.
 
@@ -150,27 +169,7 @@ class LogisticRegression(LinearClassifier):
         off coefficients may be.
         """
         check_is_fitted(self)
-        if self._errors is None:
+        if self._covariance is None:
             raise ValueError(f'Intervals are for solver="newton", and this model was fitted with {self.solver!r}.')
-        return CoefficientIntervals.normal(self.coef_, self.intercept_, self._errors, level)
-
-    _about = (
-        "the last of its columns has the class. With two classes, the log odds of the second are coefficients[0][0] "
-        "plus the sum over inputs j of coefficients[0][1 + j] times the input's z; with more, the logarithm of the "
-        "probability of class k is that of coefficients[k], up to what makes probabilities add up to 1. errors has "
-        "the standard errors of intercepts and slopes in the units of the rows, if they are known."
-    )
-
-    def _stored(self) -> dict[str, Any]:
-        stored = super()._stored()
-        stored["predictor"]["errors"] = None if self._errors is None else self._errors.tolist()
-        return stored
-
-    def _restore(self, values: dict[str, Any]) -> None:
-        super()._restore(values)
-        errors = values["predictor"]["errors"]
-        self._errors = None if errors is None else np.array(errors, float)
-        if self._errors is not None:
-            check_shapes(errors=(self._errors, self._coefficients.shape))
-            if (self._errors < 0).any():
-                raise ValueError("standard errors must not be negative")
+        errors = np.sqrt(np.maximum(np.diag(self._covariance), 0.0)).reshape(len(self.coef_), -1)
+        return CoefficientIntervals.normal(self.coef_, self.intercept_, errors[:, 1:], errors[:, 0], level)

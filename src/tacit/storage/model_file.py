@@ -32,9 +32,9 @@ What the fit found is, for
   null}, of z, the target last;
 - SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
 - LinearRegression, Ridge, Lasso, ElasticNet: "linear": {"intercept": b, "coefficients": [d], "noise_variance": v or
-  null}, and for the first "errors": [1 + d] or null, in the units of the rows, the last column of which is the target;
+  null, "errors": [1 + d] or null}, in the units of the rows, the last column of which is the target;
 - LogisticRegression, LinearSVC: "classes": [C], and "predictor": {"coefficients": [K][1 + d]} in coordinates of z, K
-  being 1 for two classes; for the first also "errors": [K][1 + d] or null, in the units of the rows;
+  being 1 for two classes; for the first also "covariance" of all K (1 + d) or null, in the units of the rows;
 - HuberRegressor: "predictor": {"coefficients": [1][1 + d], "scale": s}, from coordinates of z to units of the target;
 - RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
 

@@ -46,7 +46,7 @@ def test_every_solver_classifies(solver):
     fitted = model(solver=solver, epsilon=4.0).fit(X, Y)
     best = Plain().fit(X, Y).score(X, Y)
     assert fitted.score(X, Y) > best - 0.02
-    assert (solver == "newton") == (fitted._errors is not None)
+    assert (solver == "newton") == (fitted._covariance is not None)
 
 
 def test_weights_of_classes_move_the_intercept():

@@ -216,8 +216,8 @@ def test_damaged_penalties_are_refused(path, kind):
         _set("predictor", value={}),
         _set("predictor", "coefficients", value=[[1.0, 2.0]]),
         _set("predictor", "coefficients", value=[[1.0, 2.0, 3.0]] * 2),
-        _set("predictor", "errors", value=[[1.0, 2.0, -3.0]]),
-        _set("predictor", "errors", value=[1.0, 2.0, 3.0]),
+        _set("predictor", "covariance", value=[[1.0, 2.0, 3.0]]),
+        _set("predictor", "covariance", value=[1.0, 2.0, 3.0]),
     ],
 )
 def test_damaged_classifiers_are_refused(path, change):
