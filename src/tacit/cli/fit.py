@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +20,7 @@ from tacit.cli.options import (
     Data,
     Factors,
     FactorsMethod,
+    Intercept,
     Method,
     MethodOption,
     Missing,
@@ -25,12 +28,14 @@ from tacit.cli.options import (
     MissingOrModel,
     MissingOrModelOption,
     MomentsMethod,
+    Penalty,
     Regressions,
     TargetBounds,
     TargetName,
     examples,
 )
 from tacit.cli.spending import Spending, Target, with_spending
+from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -45,7 +50,16 @@ __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
 
+_LINEAR = {
+    Penalty.none: LinearRegression,
+    Penalty.ridge: Ridge,
+    Penalty.lasso: Lasso,
+    Penalty.elastic_net: ElasticNet,
+}
 _FREE = ("factors", "from_moments", "output", "report", "force", "json")  # what means something where nothing is spent
+
+
+_WHOLE = re.compile(r"-?\d+")
 
 
 class _Fit(TyperCommand):
@@ -56,6 +70,23 @@ class _Fit(TyperCommand):
             if args[place - 1 : place + 1] == ["--bounds", "private"]:
                 args[place - 1 : place + 1] = ["--private-bounds"]
         return super().parse_args(ctx, args)
+
+
+class _Classify(_Fit):
+    """Understands ``--classes LABEL LABEL ...``: up to the next option, or the end."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        told: list[str] = []
+        listing = False
+        for word in args:
+            if word == "--classes":
+                listing = True
+            elif listing and (not word.startswith("-") or _WHOLE.fullmatch(word)):
+                told.append(f"--classes={word}")
+            else:
+                listing = False
+                told.append(word)
+        return super().parse_args(ctx, told)
 
 
 @app.callback()
@@ -148,7 +179,7 @@ def regressions(
     data: Data,
     target: TargetName,
     components: Regressions = 1,
-    intercept: Annotated[bool, typer.Option(help="Whether regressions have an intercept.")] = True,
+    intercept: Intercept = True,
     target_bounds: TargetBounds = None,
     missing: MissingOption = Missing.error,
 ) -> None:
@@ -160,6 +191,97 @@ def regressions(
     """
     told = Target(target, target_bounds)
     spending.fit(MixtureOfRegressions, data, components, target=told, fit_intercept=intercept, missing=missing.value)
+
+
+@app.command(
+    cls=_Fit,
+    epilog=examples(
+        "tacit fit linear data.csv --schema schema.toml --target cost",
+        "tacit fit linear data.csv --schema schema.toml --target cost --penalty lasso --alpha 0.1",
+        "tacit fit linear numbers.csv --bounds -10 10 --target y --target-bounds 0 500",
+    ),
+)
+@partial(with_spending, reports=False)
+def linear(
+    spending: Spending,
+    data: Data,
+    target: TargetName,
+    penalty: Annotated[
+        Penalty, typer.Option(metavar="NAME", help="none, ridge (on squares), lasso (some become 0) or elastic-net.")
+    ] = Penalty.none,
+    alpha: Annotated[
+        float | None, typer.Option(help="How much the penalty counts, as in scikit-learn; 1 by default.")
+    ] = None,
+    l1_ratio: Annotated[
+        float | None, typer.Option(help="How much of an elastic-net is lasso, from 0 to 1; 0.5 by default.")
+    ] = None,
+    intercept: Intercept = True,
+    target_bounds: TargetBounds = None,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Linear regression of a column on the others, under differential privacy; also ridge, lasso and elastic net.
+
+    It is near least squares and unmoved by heavy tails. Bounds are those of all columns, the target's too.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    if alpha is not None and penalty is Penalty.none:
+        raise typer.BadParameter("--alpha says how much a penalty counts; pass --penalty ridge, lasso or elastic-net.")
+    if l1_ratio is not None and penalty is not Penalty.elastic_net:
+        raise typer.BadParameter("--l1-ratio is for --penalty elastic-net.")
+    given = {name: value for name, value in (("alpha", alpha), ("l1_ratio", l1_ratio)) if value is not None}
+    told = Target(target, target_bounds)
+    spending.fit(_LINEAR[penalty], data, target=told, fit_intercept=intercept, missing=missing.value, **given)
+
+
+@app.command(
+    cls=_Classify,
+    epilog=examples(
+        "tacit fit logistic data.csv --schema schema.toml --target smoker",
+        "tacit fit logistic numbers.csv --bounds -10 10 --target answer --classes no yes",
+    ),
+)
+@partial(with_spending, reports=False)
+def logistic(
+    spending: Spending,
+    data: Data,
+    target: TargetName,
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL LABEL ...",
+            help="All labels that could occur, the last before another option.",
+        ),
+    ] = None,
+    inverse_penalty: Annotated[
+        float,
+        typer.Option(
+            "--inverse-penalty", "-C", help="C in scikit-learn: the less, the smaller coefficients; inf for no penalty."
+        ),
+    ] = 1.0,
+    intercept: Intercept = True,
+    missing: MissingOption = Missing.error,
+) -> None:
+    """Logistic regression under differential privacy: which of two or more classes a row is of.
+
+    Bounds are those of the inputs. Classes are the levels of the target in the schema, or what --classes lists; they
+    are never read from the data.
+
+    The data, the options and where the results go are checked before anything is charged.
+    """
+    if classes and spending.schema is not None:
+        raise typer.BadParameter("--classes is for tables of numbers; the schema has the levels of the target.")
+    options = {"C": inverse_penalty, "fit_intercept": intercept, "missing": missing.value}
+    spending.fit(LogisticRegression, data, target=target, classes=_labels(classes), **options)
+
+
+def _labels(words: list[str] | None) -> list[Any] | None:
+    """Return labels as the table has them: whole numbers and truth values, if they all are, or text."""
+    if not words:
+        return None
+    if all(map(_WHOLE.fullmatch, words)):
+        return list(map(int, words))
+    return [word == "true" for word in words] if set(words) == {"false", "true"} else list(words)
 
 
 @app.command(

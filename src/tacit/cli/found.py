@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.cli import components, screen
+from tacit.cli import components, linear, screen
+from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from tacit.fitting import PrivateEstimator
 from tacit.latent import (
     FactorAnalysis,
@@ -185,6 +186,15 @@ _KINDS: dict[type, _Kind] = {
         lambda model: f"Fitted {len(model.probabilities_)} column(s) of",
         _show_table,
         lambda model: {"columns": list(model.probabilities_)},
+    ),
+    **dict.fromkeys(
+        (LinearRegression, Ridge, Lasso, ElasticNet),
+        _Kind(lambda model: f"Fitted {linear.NAMES[type(model)]} to", linear.show_regression, linear.summary),
+    ),
+    LogisticRegression: _Kind(
+        lambda model: f"Fitted a logistic regression of {len(model.classes_)} classes to",
+        linear.show_classes,
+        linear.summary,
     ),
     FactorAnalysis: _Kind(lambda model: f"Fitted {model.n_components} factor(s) to", _show_factors, _factors_summary),
 }

@@ -73,7 +73,13 @@ def report(
     """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
+    from tacit.report.subject import check_subject
+
     fitted = load_model(model)
+    try:
+        check_subject(fitted)
+    except TypeError as error:  # there are models without reports
+        raise ValueError(str(error)) from None
     names = fitted._domain.names or ()
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
     if json:

@@ -21,6 +21,7 @@ __all__ = [
     "Factors",
     "FactorsMethod",
     "Force",
+    "Intercept",
     "Json",
     "Method",
     "MethodOption",
@@ -32,6 +33,7 @@ __all__ = [
     "MomentsMethod",
     "Neighbors",
     "NeighborsOption",
+    "Penalty",
     "Regressions",
     "TargetBounds",
     "TargetName",
@@ -88,6 +90,15 @@ class FactorsMethod(StrEnum):
     paper = "paper"
 
 
+class Penalty(StrEnum):
+    """What coefficients of a linear regression are held down by."""
+
+    none = "none"
+    ridge = "ridge"
+    lasso = "lasso"
+    elastic_net = "elastic-net"
+
+
 class Missing(StrEnum):
     """What to do about missing cells."""
 
@@ -131,6 +142,7 @@ ComponentsOrAuto = Annotated[
 Clusters = Annotated[int, typer.Option("--clusters", "-k", help="How many clusters to find.")]
 Factors = Annotated[int, typer.Option("--factors", "-k", help="How many factors there are.")]
 Regressions = Annotated[int, typer.Option("--components", "-k", help="How many groups respond differently.")]
+Intercept = Annotated[bool, typer.Option(help="Whether predictions have an intercept.")]
 TargetName = Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column that the others explain.")]
 TargetBounds = Annotated[
     tuple[float, float] | None,

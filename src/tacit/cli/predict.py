@@ -14,6 +14,15 @@ from numpy.typing import NDArray
 from tacit.cli import screen
 from tacit.cli.model import load_kind, write_parts
 from tacit.cli.options import Force, Json, ModelFile, examples
+from tacit.erm import (
+    ElasticNet,
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Ridge,
+)
 from tacit.files import check_destination, written_whole
 from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MissingCovariateRegression, MixtureOfRegressions
 from tacit.sources import Source, as_source, numeric
@@ -24,6 +33,16 @@ Array = NDArray[np.float64]
 
 EXAMPLES = examples(
     "tacit predict model.tacit data.csv -o components.csv", "tacit predict model.tacit data.parquet -o factors.parquet"
+)
+_PREDICTORS = (
+    MissingCovariateRegression,
+    LinearRegression,
+    Ridge,
+    Lasso,
+    ElasticNet,
+    HuberRegressor,
+    LogisticRegression,
+    LinearSVC,
 )
 _NOT_PRIVATE = (
     "NOT PRIVATE: what a model says about a row is as sensitive as the row. Use it where the rows are kept; do not "
@@ -47,13 +66,15 @@ def predict(
     Of regressions: the prediction, and that of each component; if the target is in the table, also the component, the
     probability of each, and the target's log density.
 
+    Of linear regressions: the prediction. Of classifiers: the class, and the probability of each or the score.
+
     Components and clusters count from 1, as in reports.
 
     NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
     """
     check_destination(output, endings=(".csv", ".parquet"), replace=force)
-    kinds = (GaussianMixture, KMeans, FactorAnalysis, MixtureOfRegressions, MissingCovariateRegression)
-    wanted = "of a mixture, of clusters, of factors or of a regression"
+    kinds = (GaussianMixture, KMeans, FactorAnalysis, MixtureOfRegressions, *_PREDICTORS)
+    wanted = "of a mixture, of clusters, of factors, of a regression or of a classifier"
     fitted = load_kind(model, kinds, "says nothing about single rows", wanted)
     source = as_source(data)
     screen.note(_NOT_PRIVATE)
@@ -75,8 +96,8 @@ def _columns(model: Any, block: Source) -> dict[str, Array]:
     if isinstance(model, KMeans):
         distances = model.transform(block)
         return {"cluster": distances.argmin(axis=1) + 1} | _numbered("distance", distances)
-    if isinstance(model, MissingCovariateRegression):
-        return {"prediction": model.predict(block)}
+    if isinstance(model, _PREDICTORS):
+        return {"prediction": model.predict(block)} | _certainty(model, block)
     if isinstance(model, MixtureOfRegressions):
         return _regressed(model, block)
     density = {"log_density": model.score_samples(block)}
@@ -84,6 +105,16 @@ def _columns(model: Any, block: Source) -> dict[str, Array]:
         return _numbered("factor", model.transform(block)) | density
     probabilities = model.predict_proba(block)
     return {"component": probabilities.argmax(axis=1) + 1} | _numbered("probability", probabilities) | density
+
+
+def _certainty(model: Any, block: Source) -> dict[str, Array]:
+    """Return what a classifier says beside the class."""
+    if isinstance(model, LinearSVC):
+        return {"score": model.decision_function(block)}
+    if not isinstance(model, LogisticRegression):
+        return {}
+    probabilities = model.predict_proba(block)
+    return {f"probability_{label}": probabilities[:, k] for k, label in enumerate(model.classes_.tolist())}
 
 
 def _regressed(model: MixtureOfRegressions, block: Source) -> dict[str, Array]:

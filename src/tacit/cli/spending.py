@@ -75,9 +75,12 @@ class Spending:
     json: Json = False
 
     def fit(
-        self, kind: Callable[..., Any], data: Path, *size: Any, target: Target | None = None, **options: Any
+        self, kind: Callable[..., Any], data: Path, *size: Any, target: Target | str | None = None, **options: Any
     ) -> None:
-        """Fit a model to a file; check before anything is charged, save it, and say what was found."""
+        """Fit a model to a file; check before anything is charged, save it, and say what was found.
+
+        A target that is a number has bounds; the name alone is that of a column of classes.
+        """
         if (self.ledger is None) != (self.dataset is None):
             raise typer.BadParameter(
                 "--ledger (or TACIT_LEDGER) and --dataset belong together: a ledger, and a data set in it."
@@ -87,7 +90,7 @@ class Spending:
         account = None
         if self.ledger is not None and self.dataset is not None:
             account = Ledger(self.ledger).account(self.dataset)
-        if target is not None:
+        if isinstance(target, Target):
             options["target_bounds"] = target.bounds if target.bounds or isinstance(public, Schema | str) else public
         model = kind(
             *size,
@@ -101,7 +104,7 @@ class Spending:
             **options,
         )
         with opened(data, self.engine) as rows:
-            model.fit(rows, *([] if target is None else [target.name]))
+            model.fit(rows, *([] if target is None else [target.name if isinstance(target, Target) else target]))
         said = f"{found(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)
 
@@ -161,8 +164,11 @@ class Spending:
         return self.radius if self.radius is not None else self.bounds  # type: ignore[return-value]
 
 
-def with_spending(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument."""
+def with_spending(command: Callable[..., None], *, reports: bool = True) -> Callable[..., None]:
+    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument.
+
+    `reports` is whether there are reports of its models; otherwise it has no ``--report``.
+    """
     hints = get_type_hints(Spending, include_extras=True)
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [
@@ -170,7 +176,7 @@ def with_spending(command: Callable[..., None]) -> Callable[..., None]:
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
         for field in fields(Spending)
-        if field.default is not MISSING
+        if field.default is not MISSING and (reports or field.name != "report")
     ]
     everything = [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *shared]
 

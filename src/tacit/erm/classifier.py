@@ -152,6 +152,19 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _publish(self) -> None:
         self.intercept_, self.coef_ = self._in_units(self._coefficients)
 
+    def _stored(self) -> dict[str, Any]:
+        return {"classes": self.classes_.tolist(), **super()._stored()}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        names = self._joint.names
+        self.classes_ = self._public_classes(None if names is None else names[-1])
+        if values["classes"] != self.classes_.tolist():
+            raise ValueError("classes are not those that the parameters or the schema have")
+        self._class_weights()
+        self._restore_predictor(values, 1 if len(self.classes_) == 2 else len(self.classes_))
+        self._publish()
+
     def decision_function(self, X: Any) -> Array:
         """Return predictions: one for each row with two classes, of the second; one for each class with more."""
         scores = self._linear(X)

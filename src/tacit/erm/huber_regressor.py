@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from tacit.erm.input_moments import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.erm.losses import HuberLoss
-from tacit.fitting import check_choices, checked_budget
+from tacit.fitting import check_choices, check_shapes, checked_budget
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 
@@ -117,12 +117,7 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        check_choices(self, solver=tuple(SOLVERS))
-        for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number, not negative, and it is {value!r}.")
-        budget = checked_budget(self)
+        budget = self._checked()
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         curator, _, _ = self._fit_rows(
@@ -132,14 +127,44 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         mean, scale = self._middle
         self._coefficients = unit * scale * self._coefficients
         self._coefficients[:, 0] += centre + unit * mean
-        intercepts, slopes = self._in_units(self._coefficients)
-        self.coef_, self.intercept_, self.scale_ = slopes[0], float(intercepts[0]), unit * scale
+        self._publish(unit * scale)
         self._certify(curator, budget, n_rows, [f"Huber's regression, solver {self.solver}."])
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the expected target of each row."""
         return self._linear(X)[:, 0]
+
+    def _checked(self) -> Any:
+        check_choices(self, solver=tuple(SOLVERS))
+        for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not least < value < np.inf:
+                raise ValueError(f"{name} must be a number, not negative, and it is {value!r}.")
+        return checked_budget(self)
+
+    def _publish(self, scale: float) -> None:
+        intercepts, slopes = self._in_units(self._coefficients)
+        self.coef_, self.intercept_, self.scale_ = slopes[0], float(intercepts[0]), scale
+
+    _about = (
+        "the last of its columns is the target. It is predicted, in its own units, by coefficients[0][0] plus the sum "
+        "over inputs j of coefficients[0][1 + j] times the input's z. Residuals are judged beside scale, in its units."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        stored["predictor"]["scale"] = self.scale_
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        self._restore_predictor(values, 1)
+        scale = np.array(values["predictor"]["scale"], float)
+        check_shapes(scale=(scale, ()))
+        if not scale > 0:
+            raise ValueError("the scale must be positive")
+        self._publish(float(scale))
 
     def _ridge(self, rows: float) -> float:
         return self.alpha / rows

@@ -14,7 +14,7 @@ from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
-from tacit.fitting import SupervisedEstimator, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator
@@ -75,7 +75,7 @@ class LinearEstimator(SupervisedEstimator):
             model = solver(problem, iterations)
             found = model.finish(run(model, curator, watch))
         self.n_iter_ = iterations
-        self._coefficients = problem.coordinates.to_standard(found.coefficients)
+        self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(found.coefficients))
         return curator, problem, found
 
     def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float) -> Problem:
@@ -125,6 +125,14 @@ class LinearEstimator(SupervisedEstimator):
         intercepts, slopes = self._in_units(problem.coordinates.to_standard(np.eye(wide)))
         change = np.kron(np.eye(len(problem.begin)), np.column_stack([intercepts, slopes]).T)
         return change @ found.covariance @ change.T
+
+    def _stored(self) -> dict[str, Any]:
+        return {"predictor": {"coefficients": self._coefficients.tolist()}}
+
+    def _restore_predictor(self, values: dict[str, Any], outputs: int) -> None:
+        coefficients = np.array(values["predictor"]["coefficients"], float)
+        check_shapes(coefficients=(coefficients, (outputs, 1 + self._domain.columns)))
+        self._coefficients = coefficients
 
     def _in_units(self, coefficients: Array) -> tuple[Array, Array]:
         """Return intercepts and slopes in the units of the rows, from those in standard coordinates."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.score_regression import ScoreRegression
-from tacit.fitting import SupervisedEstimator, checked_budget, progress
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import run
 from tacit.latent.moments import Moments
 from tacit.privacy import Budget
@@ -78,15 +78,8 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
                 "These moments are of rows encoded by a schema; a regression is made of moments of numbers. Fit "
                 f"{cls.__name__} itself with the schema as bounds."
             )
-        kept = order[:-1]
-        model._domain = Domain(
-            joint.centre[kept], joint.scale[kept], False, None, None if names is None else tuple(names[i] for i in kept)
-        )
-        model._joint = joint
-        model._target = float(joint.centre[place]), float(joint.scale[place])
-        model.n_features_in_ = len(kept)
-        if names is not None:
-            model.feature_names_in_ = np.array([names[i] for i in kept], dtype=object)
+        ordered = None if names is None else tuple(str(names[i]) for i in order)
+        model._restore_domain(Domain(joint.centre[order], joint.scale[order], joint.ball, None, ordered))
         model._publish(found)
         model.n_iter_ = moments.n_iter_
         note = f"{cls.__name__} computed from these moments, at no further cost."
@@ -118,6 +111,33 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
 
     def _notes(self) -> list[str]:
         return [f"{type(self).__name__}, by moments of clipped scores."]
+
+    _about = (
+        "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
+        "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
+        "and errors has the standard errors of intercept and coefficients, where they are known."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        found = {"intercept": self.intercept_, "coefficients": self.coef_.tolist()}
+        known = hasattr(self, "coef_errors_")
+        errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
+        return {"linear": found | {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._check_options()
+        stored = values["linear"]
+        self.coef_, self.intercept_ = np.array(stored["coefficients"], float), float(stored["intercept"])
+        check_shapes(coefficients=(self.coef_, (self._domain.columns,)), intercept=(np.array(self.intercept_), ()))
+        if stored["noise_variance"] is not None:
+            check_number("noise_variance", stored["noise_variance"])
+            self.noise_variance_ = float(stored["noise_variance"])
+        if stored["errors"] is not None:
+            errors = np.array(stored["errors"], float)
+            check_shapes(errors=(errors, (1 + self._domain.columns,)))
+            if (errors < 0).any():
+                raise ValueError("standard errors must not be negative")
+            self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
 
 
 def _place(target: Any, names: Any, columns: int) -> int:

@@ -115,20 +115,35 @@ class LinearSVC(LinearClassifier):
         y : (n,) array, or the name of a column of `X`
         """
         budget = self._checked()
-        if not 0 < self.width < float("inf"):
-            raise ValueError(f"width must be a positive number, and it is {self.width!r}.")
         domain, rows = self._open_both(X, y)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                f"LinearSVC tells two classes apart, and there are {len(self.classes_)}. Only binary classification is "
-                "supported; use LogisticRegression for more."
-            )
+        self._check_classes()
         n_rows = self._check_rows(rows, 2, "least number of rows")
         loss = SmoothedHingeLoss(self._weights, self.width)
         curator, _, _ = self._fit_rows(domain, rows, n_rows, budget, 1, lambda scatter: loss, self._to_codes, 1.0)
         self._publish()
         self._certify(curator, budget, n_rows, [f"Linear support vector classification, solver {self.solver}."])
         return self
+
+    _about = (
+        "the last of its columns has the class, of two. It is the second where coefficients[0][0] plus the sum over "
+        "inputs j of coefficients[0][1 + j] times the input's z is over 0."
+    )
+
+    def _checked(self) -> Any:
+        if not 0 < self.width < float("inf"):
+            raise ValueError(f"width must be a positive number, and it is {self.width!r}.")
+        return super()._checked()
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"LinearSVC tells two classes apart, and there are {len(self.classes_)}. Only binary classification is "
+                "supported; use LogisticRegression for more."
+            )
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        self._check_classes()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.erm.classifier import LinearClassifier
 from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.losses import LogisticLoss, SoftmaxLoss
+from tacit.fitting import check_shapes
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 
@@ -141,6 +142,25 @@ class LogisticRegression(LinearClassifier):
         if len(self.classes_) == 2:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return log_softmax(scores, axis=1)
+
+    _about = (
+        "the last of its columns has the class. With two classes, the log odds of the second are coefficients[0][0] "
+        "plus the sum over inputs j of coefficients[0][1 + j] times the input's z; with more, the logarithm of the "
+        "probability of class k is that of coefficients[k], up to what makes probabilities add up to 1. covariance is "
+        "that of all intercepts and slopes, row by row, in the units of the rows, where it is known."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        stored["predictor"]["covariance"] = None if self._covariance is None else self._covariance.tolist()
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        covariance = values["predictor"]["covariance"]
+        self._covariance = None if covariance is None else np.array(covariance, float)
+        if self._covariance is not None:
+            check_shapes(covariance=(self._covariance, (self._coefficients.size, self._coefficients.size)))
 
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.

@@ -31,17 +31,24 @@ What the fit found is, for
 - MissingCovariateRegression: "gaussian": {"mean": [d + 1], "covariance": [d + 1][d + 1], "errors": [d][d] or
   null}, of z, the target last;
 - SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
+- LinearRegression, Ridge, Lasso, ElasticNet: "linear": {"intercept": b, "coefficients": [d], "noise_variance": v or
+  null, "errors": [1 + d] or null}, in the units of the rows, the last column of which is the target;
+- LogisticRegression, LinearSVC: "classes": [C], and "predictor": {"coefficients": [K][1 + d]} in coordinates of z, K
+  being 1 for two classes; for the first also "covariance" of all K (1 + d) or null, in the units of the rows;
+- HuberRegressor: "predictor": {"coefficients": [1][1 + d], "scale": s}, from coordinates of z to units of the target;
 - RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
-so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. The file
+so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. A parameter
+that is infinite is "inf", and weights of classes are a list of pairs, as labels need not be text. The file
 is not signed: whoever can write it can also change the certificate in it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
@@ -49,6 +56,15 @@ from typing import Any
 
 import numpy as np
 
+from tacit.erm import (
+    ElasticNet,
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Ridge,
+)
 from tacit.files import written_whole
 from tacit.fitting import PrivateEstimator, check_shapes
 from tacit.latent import (
@@ -79,9 +95,17 @@ _KINDS = (
     MissingCovariateRegression,
     SymmetricMixture,
     RobustMean,
+    LinearRegression,
+    Ridge,
+    Lasso,
+    ElasticNet,
+    LogisticRegression,
+    LinearSVC,
+    HuberRegressor,
 )
 _ESTIMATORS = {kind.__name__: kind for kind in _KINDS}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
+_INFINITE = "inf"  # JSON has no such number
 _BOUNDS = ("bounds", "target_bounds")
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
@@ -170,6 +194,8 @@ def _parameters(model: PrivateEstimator) -> dict[str, Any]:
         values["init"] = np.asarray(values["init"], dtype=np.float64)
     if isinstance(values.get("prior"), MixturePrior):
         values["prior"] = asdict(values["prior"])
+    if isinstance(values.get("class_weight"), Mapping):
+        values["class_weight"] = list(values["class_weight"].items())
     return {name: _plain(value) for name, value in values.items()}
 
 
@@ -186,7 +212,9 @@ def _bounds(bounds: Any) -> Any:
 def _plain(value: Any) -> Any:
     """Return numbers and sequences of them, numpy's and others, as JSON has them."""
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        return _plain(value.tolist())
+    if isinstance(value, float) and math.isinf(value):
+        return _INFINITE
     return list(map(_plain, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
@@ -222,6 +250,10 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
             parameters[name] = tuple(parameters[name])
     if schema is not None:
         parameters["bounds"] = schema
+    if parameters.get("C") == _INFINITE:
+        parameters["C"] = math.inf
+    if parameters.get("class_weight") is not None:
+        parameters["class_weight"] = dict(parameters["class_weight"])
     if parameters.get("prior") is not None:
         parameters["prior"] = MixturePrior(**parameters["prior"])
     if isinstance(parameters.get("init"), list):
