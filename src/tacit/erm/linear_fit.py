@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +67,26 @@ class LinearFit:
             self.variance * target**2,
             None if self.errors is None else self.errors * np.outer(units, units),
         )
+
+    def levelled(self, groups: Sequence[Sequence[int]]) -> LinearFit:
+        """Return the same predictions with slopes that add up to zero in each group of columns, which add up to one.
+
+        Those are the levels of a category: what all of their slopes have in common cannot be told from the intercept.
+
+        Examples
+        --------
+        >>> fit = LinearFit(np.array([0.5, 0.5]), 100.0, np.array([99.0, 101.0]), np.eye(2), 100.0, 1.0)
+        >>> fit.intercept, fit.levelled([[0, 1]]).slopes, fit.levelled([[0, 1]]).intercept
+        (0.0, array([-1.,  1.]), 100.0)
+        """
+        turn = np.eye(1 + len(self.slopes))
+        for group in groups:
+            places = 1 + np.asarray(group)
+            turn[places[:, None], places] -= 1 / len(places)
+            turn[0, places] = (1 - self.centre[group].sum()) / len(places)
+        level, *slopes = turn @ np.append(self.level, self.slopes)
+        errors = None if self.errors is None else turn @ self.errors @ turn.T
+        return replace(self, level=float(level), slopes=np.array(slopes), errors=errors)
 
     def penalised(self, lasso: float, ridge: float) -> LinearFit:
         """Return the fit with the least squared error / (2 rows) + lasso |slopes|_1 + ridge |slopes|_2^2 / (2 rows).

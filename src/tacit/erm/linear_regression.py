@@ -12,6 +12,7 @@ from tacit.erm.linear_model import LinearModel, check_number
 from tacit.erm.robust_descent import RobustDescent
 from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
+from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Account, Budget
 from tacit.release import Curator
 from tacit.tables import Domain
@@ -60,6 +61,7 @@ class LinearRegression(LinearModel):
     Attributes
     ----------
     coef_ : (n_features,) array
+        Of the levels of a category they add up to zero: each is how far from the levels' average.
     intercept_ : float
     coef_errors_ : (n_features,) array
         Standard errors of the coefficients, of chance and of privacy noise together.
@@ -197,7 +199,11 @@ class LinearRegression(LinearModel):
         return domain
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
-        return fit if self.method == "robust" else super()._in_units(fit, joint)
+        if self.method == "robust":
+            return fit
+        levels = [list(places) for places in table_layout(self._domain).levels if len(places) > 1]
+        fit = super()._in_units(fit, joint)
+        return fit.levelled(levels) if self.fit_intercept else fit
 
     def _publish(self, fit: LinearFit) -> None:
         super()._publish(fit)

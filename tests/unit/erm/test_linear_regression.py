@@ -7,7 +7,7 @@ from sklearn import linear_model
 
 import tacit
 from tacit.privacy import SplitGaussian
-from tacit.tables import Numeric, Schema
+from tacit.tables import Categorical, Numeric, Schema
 
 SLOPES = np.array([2.0, -1.0, 0.5])
 
@@ -300,3 +300,17 @@ def test_levels_of_intervals_are_checked():
     model = fit(*table(500))
     with pytest.raises(ValueError, match="between 0 and 1"):
         model.confidence_intervals(90)
+
+
+def test_coefficients_of_levels_are_from_their_average():
+    """What they have in common cannot be told from the intercept; errors are those of what can be told."""
+    rng = np.random.default_rng(0)
+    plan = rng.choice(["a", "b", "c"], 4000, p=[0.5, 0.3, 0.2])
+    y = np.select([plan == "a", plan == "b"], [2.0, 1.0], 0.0) + rng.normal(size=4000)
+    schema = tacit.Schema({"plan": Categorical(["a", "b", "c"]), "y": Numeric(-10, 10)})
+    model = tacit.LinearRegression(epsilon=5.0, bounds=schema, random_state=0).fit({"plan": plan, "y": y}, "y")
+    assert model.coef_.sum() == pytest.approx(0.0, abs=1e-6)
+    assert model.coef_ == pytest.approx([1.0, 0.0, -1.0], abs=0.15)
+    assert model.intercept_ == pytest.approx(1.0, abs=0.15)
+    assert (model.coef_errors_ < 0.1).all()
+    assert model.predict({"plan": ["a", "c"]}) == pytest.approx([2.0, 0.0], abs=0.15)
