@@ -136,12 +136,16 @@ class Domain:
         They are stored column by column, which is how most statistics read them.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            z = np.subtract(block.T, self.centre[:, None], order="C")
-            z /= self.scale[:, None]
+            columns = block.T
+            z = np.empty(columns.shape)
+            if self.centre.any() or (self.scale != 1.0).any():
+                columns = np.divide(np.subtract(columns, self.centre[:, None], out=z), self.scale[:, None], out=z)
+            if self.unbounded or self.ball:
+                z[...] = columns
             if self.unbounded:
                 return z.T
             if not self.ball:
-                return np.clip(z, -1.0, 1.0, out=z).T
+                return np.clip(columns, -1.0, 1.0, out=z).T
             lengths = _lengths(z)
             odd = ~np.isfinite(lengths)
             if odd.any():
