@@ -232,6 +232,20 @@ def test_what_fails_on_a_worker_quotes_no_row(engine, people, folder, request):
     assert "free" not in str(caught.value)
 
 
+def test_what_fails_before_a_partition_is_there_quotes_no_row(people):
+    """A file that is read lazily is read in the engine's own tasks, and their errors quote cells."""
+
+    def unreadable(part):
+        raise ValueError(f"could not convert string to float: {part.x.iloc[0]!r}")
+
+    frame = on_dask(people[["x", "y"]]).map_partitions(unreadable, meta=people[["x", "y"]].head(0))
+    for asked in (lambda source: summed(source), lambda source: source.n_rows):
+        with pytest.raises(ValueError, match="could not be computed") as caught:
+            asked(as_source(frame))
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
+
+
 def test_rows_stay_where_they_are(people):
     with pytest.raises(TypeError, match="stay there"):
         next(as_source(on_dask(people)).blocks())
