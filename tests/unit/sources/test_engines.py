@@ -166,6 +166,13 @@ def test_regressions_on_dask(people):
         model.fit(on_dask(numbers), people["y"])
 
 
+def test_a_regression_on_many_rows_of_a_cluster_does_not_deal_them_out():
+    x = np.random.default_rng(0).uniform(-1, 1, 170_000)
+    rows = on_dask(pd.DataFrame({"x": x, "y": 0.5 * x}))
+    model = tacit.LinearRegression(bounds=1, target_bounds=1, random_state=0).fit(rows, "y")
+    assert model.coef_ == pytest.approx([0.5], abs=0.01)
+
+
 def test_a_worker_that_is_killed_changes_nothing(folder, cluster, tmp_path):
     """Half-way through a pass; what it had is computed again by the others, and counted once."""
     source = as_source(dask_frame.read_parquet(folder))
