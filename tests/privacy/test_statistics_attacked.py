@@ -6,6 +6,7 @@ the search must reach it, which shows that the search is able to find what it lo
 """
 
 import inspect
+import itertools
 import warnings
 from dataclasses import replace
 
@@ -697,6 +698,33 @@ def test_rows_between_two_narrow_components_stay_with_theirs(size):
         rows -= np.outer((rows - centre) @ normal, normal) / (normal @ normal)
         for kept in (2, 3, 5, 7):
             assert moved(statistic, rows[:kept], rows[1:kept]) <= bound(statistic, "add_remove", "l2", kept)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_predictions_that_cancel_out_are_alike_wherever_rows_stand(outputs, order):
+    """All but the last bits cancel, and those say which side a row is on: one row more must not turn all others."""
+    rng = np.random.default_rng(0)
+    loss = LogisticLoss() if outputs == 1 else SoftmaxLoss((1.0,) * outputs)
+    for _ in range(40):
+        columns = int(rng.integers(3, 20))
+        beta = rng.normal(size=(outputs, 1 + columns))
+        x = rng.normal(size=columns) * 10.0 ** rng.integers(15, 22, columns)
+        x[-1] = -(beta[0, 1:-1] @ x[:-1]) / beta[0, -1]
+        statistic = LossGradients(loss, beta, 1.0)
+        for target, rows in itertools.product((0.0, 1.0), (63, 64, 65, 128)):
+            block = np.asarray(np.tile(np.append(x, target), (rows + 1, 1)), order=order)
+            others = np.asarray(block[:-1], order=order)
+            assert moved(statistic, block, others) <= bound(statistic, "add_remove", "l2", rows)
+
+
+def test_inputs_whose_squares_underflow_do_not_hide_a_slope():
+    """Losses are not trusted: this one is steeper than it says, where the check of what it says does not look."""
+    loss = ConvexLoss(lambda p, t: np.exp(t - p), lambda p, t: -np.exp(t - p), lipschitz=1e9, smoothness=1e9)
+    statistic = LossGradients(loss, np.array([[0.0, 1.0]]), 1.0, intercept=0.0)
+    for size in (1e-140, 1e-155, 1e-162, 1e-165, 1e-200):
+        row = np.array([[size, 600.0]])
+        assert moved(statistic, row, np.empty((0, 2))) <= statistic.sensitivity("add_remove")
 
 
 # What the curator computes: blocks, the lattice, floating point

@@ -44,8 +44,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if isinstance(self.bounds, Schema) or isinstance(y, str):
             return super()._open_both(X, y)
         y = column_or_1d(y, warn=True)
-        if y.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
-            check_classification_targets(y)
+        if self.classes_.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
+            # Not asked of y: it counts labels, and warns of many. Twice each, so that it does not warn of classes.
+            check_classification_targets(np.repeat(self.classes_, 2))
         places = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
         if (self.classes_[places] != y).any():
             raise ValueError(

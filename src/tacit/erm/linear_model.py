@@ -41,10 +41,10 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         budget = checked_budget(self, missing=("error", "ignore"))
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
-        steps = self._model(domain, n_rows, budget).steps()
+        steps = self._model(domain, n_rows, budget, rows.by_position).steps()
         curator = self._curator(rows, domain, steps, budget, type(self).__name__)
         joint = self._enter(curator, domain)
-        model = self._model(joint, n_rows, budget)
+        model = self._model(joint, n_rows, budget, rows.by_position)
         with progress(self.verbose, "Fitting a linear regression") as watch:
             found = model.finish(run(model, curator, watch))
         self._publish(self._in_units(found, joint))
@@ -86,9 +86,11 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
         return model
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         origin = None if self.fit_intercept else -domain.centre / domain.scale
-        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
+        return ScoreRegression(
+            domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place
+        )
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""

@@ -185,9 +185,9 @@ class LinearRegression(LinearModel):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0.")
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         if self.method == "scores":
-            return super()._model(domain, n_rows, budget)
+            return super()._model(domain, n_rows, budget, in_place)
         return RobustDescent.of(
             domain.columns - 1, n_rows, budget, self.fit_intercept, self.moment_bound, self.learning_rate, self.n_iter
         )

@@ -108,6 +108,8 @@ class ScoreRegression:
         there is an intercept.
     least_variances : (1 + d,) array, optional
         Public knowledge of how narrow a column can be.
+    in_place : bool
+        Whether rows have places that stay the same, so that they can be dealt out.
     """
 
     columns: int
@@ -116,6 +118,7 @@ class ScoreRegression:
     budget: Budget
     origin: Array | None = None
     least_variances: Array | float = 1e-8
+    in_place: bool = True
     rounds: list[str] = field(init=False)
     shares: int = field(init=False)
 
@@ -126,7 +129,7 @@ class ScoreRegression:
 
     def _shares(self) -> int:
         """Return how many shares the rows are split into for the releases before the last: 1 where they are few."""
-        if self.rows is None or self.neighbors != "replace_one":
+        if self.rows is None or self.neighbors != "replace_one" or not self.in_place:
             return 1
         needed = _ROWS_PER_SHARE * max(1.0, (1 + self.columns) / 20) * max(1.0, 1.0 / self.budget.epsilon)
         shares = int(self.rows / needed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -72,10 +72,12 @@ class SupervisedEstimator(PrivateEstimator):
                 "Where X is a file, a source or on a cluster, y is the name of its column that is the target."
             )
         if self.missing == "error":
-            X, y = validate_data(self, X, y, reset=True, y_numeric=True, dtype=np.float64)
+            X, y = _unquoted(validate_data, self, X, y, reset=True, y_numeric=True, dtype=np.float64)
         else:  # the target may be missing too
-            X = validate_data(self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
-            y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y")
+            X = _unquoted(validate_data, self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
+            y = _unquoted(
+                check_array, y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
+            )
             y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         names = getattr(self, "feature_names_in_", None)
@@ -132,6 +134,19 @@ class SupervisedEstimator(PrivateEstimator):
     def _standard_rows(self, X: Any) -> Array:
         blocks: Iterator[Array] = self._standard_blocks(X)
         return np.concatenate(list(blocks))
+
+
+def _unquoted(check: Callable[..., Any], *values: Any, **options: Any) -> Any:
+    """Return what a check of scikit-learn's returns; what it refuses is told without the cells that it quotes.
+
+    They stand behind a colon or on further lines. The error is raised anew, so that the original is not chained to it.
+    """
+    try:
+        return check(*values, **options)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        words = str(error).partition("\n")[0].partition(":")[0].rstrip(".")
+    raise kind(f"{words}. X and y must be numbers, rows by columns and one for each row.")
 
 
 def _target_last(schema: Schema, target: str) -> Schema:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
@@ -31,7 +31,7 @@ class PoissonSample:
     """
 
     rate: float
-    key: bytes
+    key: bytes = field(repr=False)  # whoever reads it in a log knows who is in the sample
 
     @classmethod
     def drawn(cls, rate: float, generator: SecureGenerator) -> PoissonSample:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
 from tacit.sources.names import check_names, check_selection, listed
-from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum
+from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum, unquoted
 
 _AT_ONCE = 8  # partial sums that one task adds up
 
@@ -55,7 +55,7 @@ class DaskSource(PartitionedSource):
 
     @property
     def n_rows(self) -> int:
-        return len(self._collection)
+        return unquoted(lambda: len(self._collection))
 
     @property
     def types(self) -> pa.Schema:

@@ -15,7 +15,7 @@ import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,11 @@ from tacit.sources.summation import sum_over_blocks
 _UNKNOWN = (
     "A task failed on a worker, for a reason that is not told here because it could quote a row. Are tacit and numpy "
     "installed on the workers, in the same versions as here?"
+)
+_Computed = TypeVar("_Computed")
+_NOT_COMPUTED = (
+    "The rows could not be computed where they are, for a reason that is not told here because it could quote one. "
+    "Compute the collection by itself to see it."
 )
 
 
@@ -78,6 +83,15 @@ def added(partials: Iterable[Partial]) -> Partial:
     return Partial(total)
 
 
+def unquoted(compute: Callable[[], _Computed]) -> _Computed:
+    """Return what an engine computes. What it raises may quote a row, and is not even chained to what is raised."""
+    try:
+        return compute()
+    except Exception:
+        pass
+    raise ValueError(_NOT_COMPUTED)
+
+
 def _sampled(blocks: Iterable[Any], kept: Kept, partition: int) -> Iterator[Any]:
     for number, block in enumerate(blocks):
         yield chosen(block, kept((partition, number), len(block)))
@@ -109,7 +123,8 @@ class PartitionedSource(Source):
     def _total(self, function: Callable[[Any], NDArray[np.int64]] | OfSample) -> NDArray[np.int64]:
         import cloudpickle  # comes with the extras tacit[dask] and tacit[spark]
 
-        total, failure = self._sum(cloudpickle.dumps(function))
+        pickled = cloudpickle.dumps(function)
+        total, failure = unquoted(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -245,7 +245,7 @@ class MappedSource(Source):
 class HeldSource(Source):
     """Blocks that are in memory."""
 
-    held_blocks: tuple[Any, ...]
+    held_blocks: tuple[Any, ...] = field(repr=False)
     names: tuple[str, ...] | None
 
     in_memory = True

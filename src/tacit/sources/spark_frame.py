@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tacit.sources.files import cut
 from tacit.sources.names import check_names, check_selection, listed
-from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum
+from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum, unquoted
 
 _RESULT = "partial binary"
 _TREE = 8  # tasks that add up the sums of partitions, before the driver adds up theirs
@@ -37,7 +37,7 @@ class SparkSource(PartitionedSource):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        return int(self._frame.count())
+        return unquoted(lambda: int(self._frame.count()))
 
     @property
     def types(self) -> pa.Schema:

@@ -20,13 +20,18 @@ def filled_up(columns: Array) -> Array:
     belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones. (That is
     enough in double precision. Products in single precision were seen to differ by place within whole ones too.)
 
+    They are also laid out alike, one column after the other: a product with one vector rounds by how the numbers lie in
+    memory, and whole blocks would come as they lie and others as they were put together.
+
     Examples
     --------
     >>> filled_up(np.ones((2, 65))).shape, filled_up(np.ones((2, 64))).shape
     ((2, 128), (2, 64))
     """
     short = -columns.shape[-1] % ROWS_AT_ONCE
-    return np.concatenate([columns, np.zeros((*columns.shape[:-1], short))], axis=-1) if short else columns
+    if short:
+        columns = np.concatenate([columns, np.zeros((*columns.shape[:-1], short))], axis=-1)
+    return np.ascontiguousarray(columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,7 +132,8 @@ class LossGradients:
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
-        steepness *= np.sqrt(squares + self.intercept * self.intercept)  # now the length of the longest gradient
+        # Now the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
+        steepness *= np.sqrt(np.maximum(squares, _LEAST) + self.intercept * self.intercept)
         weights = np.divide(there, np.maximum(steepness, self.radius, out=steepness), out=steepness)  # over the radius
         slopes = slopes * weights
         gradient = np.empty(self.coefficients.shape)

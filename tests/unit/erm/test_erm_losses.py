@@ -103,6 +103,13 @@ def test_a_loss_of_ones_own_has_slopes_and_curvatures():
         ({"slope": lambda p, t: np.full(len(p), np.nan)}, "one finite number"),
         ({"slope": lambda p, t: 0.0}, "one finite number"),
         ({"slope": lambda p, t: (p - t) / np.hypot(1, p - t) * np.linspace(0.5, 1.0, len(p))}, "not the derivative"),
+        (
+            {
+                "value": lambda p, t: np.hypot(1, p - t) / len(p),
+                "slope": lambda p, t: (p - t) / np.hypot(1, p - t) / len(p),
+            },
+            "rows around it",
+        ),
     ],
 )
 def test_losses_that_are_not_what_they_say_are_refused(changes, sentence):

@@ -1,5 +1,7 @@
 """Logistic regression, and linear classifiers: right without noise, near with it, and careful about what is public."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,3 +157,12 @@ def test_hinge_without_noise_is_near_scikit_learns():
         tacit.LinearSVC(classes=[0, 1, 2], bounds=6.0).fit(X, THREE)
     with pytest.raises(ValueError, match="width"):
         tacit.LinearSVC(classes=[0, 1], bounds=6.0, width=0.0).fit(X, Y)
+
+
+def test_how_many_labels_occur_is_not_told():
+    """Neither by scikit-learn, which warns of labels that hardly ever occur twice."""
+    X, classes = np.zeros((40, 1)), np.arange(40.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for y in (classes, np.repeat(classes[:20], 2), np.zeros(40)):
+            tacit.LogisticRegression(classes=classes, bounds=1, n_iter=1, delta=1e-3, random_state=0).fit(X, y)

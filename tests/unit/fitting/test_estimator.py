@@ -53,3 +53,23 @@ def test_where_the_number_of_rows_is_secret_it_is_not_asked_for(estimator):
     assert estimator.set_params(neighbors="add_remove").fit(RowsWithoutANumber()).privacy_.rows is None
     with pytest.raises(AssertionError, match="asked for"):
         estimator.set_params(neighbors="replace_one").fit(RowsWithoutANumber())
+
+
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.array([[1.0], ["secret"]], dtype=object), np.zeros(2)),
+        (np.zeros((2, 1)), np.array([1.0, "secret"], dtype=object)),
+        (np.array([["secret"], ["1"]]), np.zeros(2)),
+        (np.array([12345.5, 12345.5]), np.zeros(2)),
+        (np.array([[12345.5j], [12345.5j]]), np.zeros(2)),
+    ],
+)
+def test_what_is_wrong_with_inputs_or_target_is_told_without_their_cells(X, y, missing):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        tacit.LinearRegression(bounds=1, target_bounds=1, missing=missing).fit(X, y)
+    assert "secret" not in str(caught.value)
+    assert "12345" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None

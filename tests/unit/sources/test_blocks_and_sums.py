@@ -11,6 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from tacit.release.sampling import PoissonSample
 from tacit.sources import BLOCK_ROWS, FrameSource, Source, as_source, has_missing, matrix, numeric
 
 ROWS = 2 * BLOCK_ROWS + 77
@@ -345,3 +346,11 @@ def test_folders_that_are_no_tables(folder, tmp_path_factory):
     with pytest.raises(ValueError, match="could not be read") as caught:
         list(as_source(folder).blocks())
     assert "secret" not in str(caught.value)
+
+
+def test_a_source_shows_neither_rows_nor_who_is_in_a_sample():
+    held = as_source([[123.0]]).map(lambda block: block + 0.5).held()
+    sampled = held.sampled(PoissonSample(0.5, key=b"secret"))
+    for source in (held, held.part(0, of=1), sampled):
+        assert "123" not in repr(source)
+        assert "secret" not in repr(source)

@@ -166,6 +166,13 @@ def test_regressions_on_dask(people):
         model.fit(on_dask(numbers), people["y"])
 
 
+def test_a_regression_on_many_rows_of_a_cluster_does_not_deal_them_out():
+    x = np.random.default_rng(0).uniform(-1, 1, 170_000)
+    rows = on_dask(pd.DataFrame({"x": x, "y": 0.5 * x}))
+    model = tacit.LinearRegression(bounds=1, target_bounds=1, random_state=0).fit(rows, "y")
+    assert model.coef_ == pytest.approx([0.5], abs=0.01)
+
+
 def test_a_worker_that_is_killed_changes_nothing(folder, cluster, tmp_path):
     """Half-way through a pass; what it had is computed again by the others, and counted once."""
     source = as_source(dask_frame.read_parquet(folder))
@@ -230,6 +237,20 @@ def test_what_fails_on_a_worker_quotes_no_row(engine, people, folder, request):
     with pytest.raises(ValueError, match=r"Column 'plan'") as caught:
         numeric(as_source(frame)).sum(lambda block: np.zeros(1, dtype=np.int64))
     assert "free" not in str(caught.value)
+
+
+def test_what_fails_before_a_partition_is_there_quotes_no_row(people):
+    """A file that is read lazily is read in the engine's own tasks, and their errors quote cells."""
+
+    def unreadable(part):
+        raise ValueError(f"could not convert string to float: {part.x.iloc[0]!r}")
+
+    frame = on_dask(people[["x", "y"]]).map_partitions(unreadable, meta=people[["x", "y"]].head(0))
+    for asked in (lambda source: summed(source), lambda source: source.n_rows):
+        with pytest.raises(ValueError, match="could not be computed") as caught:
+            asked(as_source(frame))
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
 
 
 def test_rows_stay_where_they_are(people):
