@@ -35,9 +35,9 @@ from tacit.statistics.components import Array
 _GROWING, _SUMMARY, _REFINING = "growing moments", "summary moments", "refining moments"
 # Shares of the budget, in squared signal-to-noise, that rounds get.
 _SHARES = {_GROWING: 1.0, _SUMMARY: 2.0, _REFINING: 2.0}
-# Where rows are many and may be replaced, not added, growing rounds have shares of the rows, each its own: all of them
-# cost what one would, and take less time. They get this share of the budget then.
-_SPLIT_SHARE = 6.0
+# Where rows are many and may be replaced, not added, growing rounds have shares of half of the rows, each its own: all
+# of them cost what one would, and take a fraction of the time. They get this share of the budget then.
+_SPLIT_SHARE = 10.0
 _MANY_ROWS = 50_000
 _MANY_FOR_BUDGET = 500  # for each cluster and root of columns, over epsilon
 _SUMMARY_CLUSTERS = 2  # in the summary, for each one asked for
@@ -108,7 +108,7 @@ class AdaptiveClusters:
         self.sizes = growing + [self.n_clusters] * refining
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
         many = max(_MANY_ROWS, _MANY_FOR_BUDGET / self.epsilon * self.n_clusters * math.sqrt(self.extent.columns))
-        self.parts = max(1, len(growing) - 1) if (self.rows or 0) >= many and self.in_place and not self.pure else 1
+        self.parts = max(1, 2 * (len(growing) - 1)) if (self.rows or 0) >= many and self.in_place and not self.pure else 1
 
     def _growing_sizes(self) -> list[int]:
         most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
