@@ -91,13 +91,15 @@ def _rows(model: Any) -> dict[str, list[str]]:
     """Return the cells of each input and of the intercept.
 
     Of true and false it is what being true adds. Levels of a column have something in common that no table can tell
-    from the intercept: they are measured from their average, whose standard errors are not kept.
+    from the intercept: they are measured from their average. ``LinearRegression`` does that by itself, and knows the
+    standard errors of it.
     """
     found = features(model._domain)
     units = np.array([each.unit for each in found])
     slopes = np.atleast_2d(model.coef_) / units
     intercepts = np.atleast_1d(model.intercept_) - slopes @ np.array([each.middle for each in found])
     errors = _errors(model)
+    from_average = isinstance(model, LinearRegression) and model.fit_intercept
     levels = [each.column if each.label != each.column else None for each in found]
     for column in {column for column in levels if column is not None}:
         places = [j for j, each in enumerate(levels) if each == column]
@@ -106,7 +108,7 @@ def _rows(model: Any) -> dict[str, list[str]]:
         intercepts += average
     rows = {}
     for j, each in enumerate(found):
-        known = errors is not None and levels[j] is None
+        known = errors is not None and (levels[j] is None or from_average)
         rows[each.label] = _cells(slopes[:, j], errors[:, 1 + j] / units[j] if known else None)
     return rows | {"(intercept)": [f"{value:.4g}" for value in intercepts]}
 

@@ -108,7 +108,9 @@ class AdaptiveClusters:
         self.sizes = growing + [self.n_clusters] * refining
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
         many = max(_MANY_ROWS, _MANY_FOR_BUDGET / self.epsilon * self.n_clusters * math.sqrt(self.extent.columns))
-        self.parts = max(1, 2 * (len(growing) - 1)) if (self.rows or 0) >= many and self.in_place and not self.pure else 1
+        self.parts = (
+            max(1, 2 * (len(growing) - 1)) if (self.rows or 0) >= many and self.in_place and not self.pure else 1
+        )
 
     def _growing_sizes(self) -> list[int]:
         most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1
