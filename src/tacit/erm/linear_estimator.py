@@ -16,11 +16,13 @@ from tacit.erm.problem import Penalty, Problem
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
+from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator
 from tacit.sources import Source
+from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
-from tacit.tables import Boolean, Categorical, Domain
+from tacit.tables import Domain
 
 SOLVERS: dict[str, Any] = {
     "newton": Newton,
@@ -62,8 +64,7 @@ class LinearEstimator(SupervisedEstimator):
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
-        units = np.append(_public_units(domain), target_unit)
-        moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
+        moments = InputMoments(_layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances)
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
@@ -140,15 +141,14 @@ class LinearEstimator(SupervisedEstimator):
         return coefficients[:, 0] - slopes @ self._domain.centre, slopes
 
 
-def _public_units(domain: Domain) -> Array:
-    """Return 1 for inputs that stand for categories, 2 for truth values, NaN for numbers."""
-    units = np.full(domain.columns - 1, np.nan)
-    if domain.schema is not None:
-        for name, place in domain.schema.slices.items():
-            column = domain.schema.columns[name]
-            if place.stop <= len(units) and isinstance(column, Categorical | Boolean):
-                units[place] = 1.0 if isinstance(column, Categorical) else 2.0
-    return units
+def _layout(domain: Domain) -> TableLayout:
+    """Return where numbers and levels of inputs are found; the target, last, counts as a number whatever it is."""
+    layout = table_layout(domain)
+    last = domain.columns - 1
+    return TableLayout(
+        (*(place for place in layout.numbers if place < last), last),
+        tuple(places for places in layout.levels if places[-1] < last),
+    )
 
 
 def _noise(plan: Plan, steps: list[Step]) -> float:
