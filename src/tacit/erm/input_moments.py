@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.erm.shares import dealt
 from tacit.latent.engine import Noise
 from tacit.latent.release_shape import block_weights
 from tacit.latent.staged_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
@@ -78,7 +79,6 @@ class Known:
 
     numbers: Staged
     shares: tuple[Array, ...]
-    rows: float | None
 
 
 @dataclass
@@ -98,6 +98,8 @@ class InputMoments:
         The public unit of the target; NaN if it is measured in units of its own scatter, as other numbers are.
     least_variances : (d + 1,) array
         Public knowledge of how narrow a column can be.
+    shares : int, default 1
+        How many shares the rows are dealt out into; each release is of another one.
     """
 
     layout: TableLayout
@@ -106,13 +108,15 @@ class InputMoments:
     share: float
     target_unit: float
     least_variances: Array
+    shares: int = 1
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         numbers = list(self.layout.numbers)
         self.columns = len(numbers) + sum(map(len, self.layout.levels))
+        self._rows = None if self.rows is None else self.rows // self.shares
         least = self.least_variances[numbers]
-        self._staged = StagedMoments(len(numbers), self.neighbors, self.rows, _COLUMN_ROUNDS + 2, least)
+        self._staged = StagedMoments(len(numbers), self.neighbors, self._rows, _COLUMN_ROUNDS + 2, least)
         self._levels = CellCounts(tuple(Bins(places, np.arange(max(2, len(places)))) for places in self.layout.levels))
         self.rounds = [LEVELS] * bool(self.layout.levels) + self._staged.rounds
 
@@ -125,7 +129,7 @@ class InputMoments:
         if self.layout.levels:
             sizes[LEVELS], shares = self._levels.size, _SHARES_WITH_LEVELS
         return [
-            Gaussian(name, math.sqrt(count / (self.share * share)), count, sizes[name])
+            dealt(Gaussian(name, math.sqrt(count / (self.share * share)), count, sizes[name]), self.shares)
             for name, share in shares.items()
             for count in [self.rounds.count(name)]
         ]
@@ -133,7 +137,7 @@ class InputMoments:
     def start(self) -> Known:
         """Return columns as wide as the bounds, and levels that are all as frequent."""
         shares = tuple(np.full(bins.counted, 1 / bins.counted) for bins in self._levels.columns)
-        return Known(self._staged.start(), shares, self.rows)
+        return Known(self._staged.start(), shares)
 
     def statistic(self, state: Known, index: int, noise: Noise) -> tuple[Known, Statistic]:
         """Measure columns by themselves, then all together, in their units."""
@@ -159,20 +163,20 @@ class InputMoments:
         """Move centres and units by what columns say; in the end, return how they scatter."""
         if statistic is self._levels:
             counts = self._levels.parts(released)
-            rows = float(self.rows or max(float(np.mean([count.sum() for count in counts])), noise, 1.0))
-            return replace(state, shares=tuple(_on_simplex(count / rows) for count in counts), rows=rows)
+            rows = float(self._rows or max(float(np.mean([count.sum() for count in counts])), noise, 1.0))
+            return replace(state, shares=tuple(_on_simplex(count / rows) for count in counts))
         if isinstance(statistic, OnColumns):
             found = self._staged.update(state.numbers, index - self._before, statistic.statistic, released, noise)
             return replace(state, numbers=found)
         counts, sums, squares = statistic.parts(released)
-        rows = float(self.rows or max(float(counts[0]), noise / statistic.count, 1.0))
+        rows = float(self._rows or max(float(counts[0]), noise / statistic.count, 1.0))
         mean, units, scales = self._columns(state)
         shift = np.clip(sums[0] / rows, -statistic.radius, statistic.radius)
         noisy = noise * statistic.radius / statistic.mean / rows
         shift *= max(0.0, 1.0 - shift.size * noisy**2 / max(float(shift @ shift), 1e-300))
         second = squares[0] / rows - np.outer(shift, shift)
         second, left = _shrunk(second, scales / units, self._within(state), noise * statistic.radius**2 / rows)
-        return Scatter(mean + units * shift, units, second, left, rows)
+        return Scatter(mean + units * shift, units, second, left, float(self.rows or rows))
 
     def _columns(self, state: Known) -> tuple[Array, Array, Array]:
         """Return means, units and standard deviations of all columns by themselves."""

@@ -13,6 +13,7 @@ from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, Stochastic
 from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
+from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
@@ -64,13 +65,16 @@ class LinearEstimator(SupervisedEstimator):
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
-        moments = InputMoments(_layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances)
-        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
+        shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors, rows.by_position)
+        moments = InputMoments(
+            _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
+        )
+        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
-            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps))
+            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps), shares)
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
             model = solver(problem, iterations)
@@ -79,7 +83,7 @@ class LinearEstimator(SupervisedEstimator):
         self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(found.coefficients))
         return curator, problem, found
 
-    def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float) -> Problem:
+    def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float, shares: int) -> Problem:
         inputs = self._domain.scale
         if self._penalty is None:
             coordinates = Coordinates.white(scatter, self._signal_of(scatter), noise)
@@ -95,7 +99,7 @@ class LinearEstimator(SupervisedEstimator):
         begin = np.zeros((outputs, 1 + len(inputs)))
         first, slopes = self._first(scatter, coordinates)
         begin[:, 0], begin[:, 1:] = intercept * first, slopes
-        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty)
+        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty, shares)
 
     def _ridge(self, rows: float) -> float:
         """Return what half of the squared coefficients are multiplied by, beside the mean loss."""

@@ -73,7 +73,7 @@ class VarianceReduced:
         return [max(2, round(_INNER * 2.0 ** (epoch - epochs + 1))) for epoch in range(epochs)]
 
     @classmethod
-    def steps(cls, iterations: int, size: int, share: float) -> list[Step]:
+    def steps(cls, iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
         """Return the plan's steps: half of the budget for snapshots, and about half for differences."""
         inner = sum(cls._inner(iterations))
         return [
