@@ -33,7 +33,7 @@ from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
 EARLY, GRADIENT = "early gradient", "gradient"
-_FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 6, 10, 20
+_FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 8, 10, 20
 SIGNAL = 2.0  # how large predictions may be, as a standard deviation, before anything is known
 CURVATURE = 0.3  # weight of the curvature beside the gradient
 _MISFIT = 0.5  # of a step, that may be wrong because the curvature is

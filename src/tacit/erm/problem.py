@@ -15,7 +15,7 @@ from tacit.statistics.components import Array
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
 SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
 _LARGEST = 1e4  # coefficients are kept below, as noise may be anything
-_SMALL = 0.3  # noise beside sampling error that is not worth a shorter radius
+_SMALL = 0.12  # noise beside sampling error that is not worth a shorter radius
 
 
 class Penalty(Protocol):
