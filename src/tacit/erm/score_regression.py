@@ -347,8 +347,25 @@ class ScoreRegression:
         slopes = np.linalg.solve(factor[:-1, :-1].T, state.coefficients[1:])
         return np.concatenate([[state.coefficients[0] - slopes @ centre[:-1]], slopes])
 
+    def _as_long_as_likely(self, state: Stand) -> Stand:
+        """Return slopes shrunk by how much of their length noise explains (James-Stein), where that is clearly much.
+
+        Steps were damped as if slopes explained all there is to explain. Undone, what was measured has the variance V
+        of noise; its own length then tells how large slopes are.
+        """
+        slopes, prior = state.coefficients[1:], state.most
+        unsure = float(np.trace(state.noise[1:, 1:])) / len(slopes)
+        if not 0 < unsure < prior:
+            return state
+        noise = 1 / (1 / unsure - 1 / prior)
+        damped = prior / (prior + noise)
+        kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
+        factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
+        return replace(state, coefficients=factor * state.coefficients)
+
     def finish(self, state: Stand) -> LinearFit:
         """Return the fit in standard coordinates."""
+        state = self._as_long_as_likely(state)
         centre, factor = self._white(state)
         inputs = factor[:-1, :-1]
         mean, unsure = state.level
