@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.latent.engine import Noise
 from tacit.latent.release_shape import block_weights
 from tacit.latent.staged_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
@@ -56,6 +57,11 @@ class Scatter:
     second: Array
     noise: float
     rows: float
+
+    def spread(self, centre: Array, scale: Array) -> InputSpread:
+        """Return where inputs lie in the units of rows, which are centre + scale * standard coordinates."""
+        deviations = self.units * np.sqrt(np.maximum(np.diag(self.second), 0.0))
+        return InputSpread(centre + scale * self.mean[:-1], scale * deviations[:-1])
 
 
 @dataclass

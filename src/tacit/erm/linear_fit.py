@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.statistics.components import Array
 
 _ROUNDS = 2000
@@ -53,6 +54,11 @@ class LinearFit:
     def intercept(self) -> float:
         """The prediction where all inputs are zero."""
         return self.level - float(self.slopes @ self.centre)
+
+    @property
+    def spread(self) -> InputSpread | None:
+        """Means and standard deviations of inputs, where the centre is their mean and they are known."""
+        return None if self.covariance is None else InputSpread(self.centre, np.sqrt(np.diag(self.covariance)))
 
     def restored(self, centre: Array, scale: Array) -> LinearFit:
         """Return the fit in the units of the columns, the target's last, from coordinates (x - centre) / scale."""

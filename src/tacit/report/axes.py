@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, scientific
+from tacit.report.numerals import factor, number, scientific
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LONGEST_LABEL = 34  # characters of an axis label; a longer name is cut, and given in full to those who point at it
@@ -69,6 +69,25 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
     decimals = max(0, (round(step / power, 1) == 2.5) - math.floor(math.log10(step / unit) + 1e-9))
     labels = tuple(number(value / unit, decimals) for value in values)
     return Ticks(values, labels, scientific(unit) if thousands else "")
+
+
+def factor_ticks(low: float, high: float, most: int = 8) -> Ticks:
+    """Return ticks on an axis of logarithms that say what they multiply or divide by.
+
+    Examples
+    --------
+    >>> factor_ticks(-1.5, 1.5).labels, factor_ticks(0.0, 0.3).labels
+    (('÷4', '÷2', '×1', '×2', '×4'), ('×1', '×1.1', '×1.2', '×1.3'))
+    """
+    if high - low < math.log(8):
+        logs = [math.log(value) for value in ticks(math.exp(low), math.exp(high), most - 3).values if value > 0]
+        labels = [f"×{factor(log)}" for log in logs]
+    else:
+        units = [math.log(base) for base in (2.0, 5.0, 10.0)]
+        unit = next((unit for unit in units if high - low < unit * most), units[-1])
+        logs = [unit * power for power in ticks(low / unit, high / unit, most).values if power.is_integer()]
+        labels = [f"{'÷' if log < 0 else '×'}{factor(abs(log))}" for log in logs]
+    return Ticks(tuple(logs), tuple(labels))
 
 
 def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_label: str) -> Html:

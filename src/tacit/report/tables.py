@@ -1,4 +1,4 @@
-"""Tables of HTML: the first cell of each row is its heading, and wide ones scroll by themselves."""
+"""Tables and lists of HTML. The first cell of each row is its heading, and wide tables scroll by themselves."""
 
 from __future__ import annotations
 
@@ -38,3 +38,8 @@ def table(
 def region(content: Html, label: str) -> Html:
     """Return what may be wider than a phone in a box of its own that scrolls, by keyboard too."""
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
+
+
+def terms(items: Sequence[tuple[str, str]]) -> Html:
+    """Return terms and what they mean."""
+    return element("dl", *(element("div", element("dt", a), element("dd", b)) for a, b in items), class_="terms")
