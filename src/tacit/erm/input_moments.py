@@ -58,10 +58,11 @@ class Scatter:
     noise: float
     rows: float
 
-    def spread(self, centre: Array, scale: Array) -> InputSpread:
-        """Return where inputs lie in the units of rows, which are centre + scale * standard coordinates."""
+    @property
+    def inputs(self) -> InputSpread:
+        """Where inputs lie, in standard coordinates."""
         deviations = self.units * np.sqrt(np.maximum(np.diag(self.second), 0.0))
-        return InputSpread(centre + scale * self.mean[:-1], scale * deviations[:-1])
+        return InputSpread(self.mean[:-1], deviations[:-1])
 
 
 @dataclass

@@ -13,7 +13,7 @@ from tacit.statistics.components import Array
 
 @dataclass(frozen=True, eq=False)
 class InputSpread:
-    """Means and standard deviations (d,) of inputs, in the units of the rows: private, as they follow from releases.
+    """Means and standard deviations (d,) of inputs: private, as they follow from releases.
 
     Examples
     --------
@@ -25,6 +25,10 @@ class InputSpread:
 
     means: Array
     deviations: Array
+
+    def in_units(self, centre: Array, scale: Array) -> InputSpread:
+        """Return the same in the units of rows that are centre + scale * what it is measured in."""
+        return InputSpread(centre + scale * self.means, scale * self.deviations)
 
     def stored(self) -> dict[str, Any]:
         """Return them as JSON has them."""

@@ -71,7 +71,7 @@ class LinearEstimator(SupervisedEstimator):
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
-            self._spread = scatter.spread(self._domain.centre, self._domain.scale)
+            self._spread = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
             problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps))
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))

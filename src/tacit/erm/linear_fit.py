@@ -33,6 +33,8 @@ class LinearFit:
         Of residuals.
     errors : (1 + d, 1 + d) array, optional
         Covariance of what level and slopes are off by, by chance and by noise together.
+    spread : InputSpread, optional
+        Where inputs lie.
 
     Examples
     --------
@@ -49,16 +51,12 @@ class LinearFit:
     rows: float
     variance: float | None
     errors: Array | None = None
+    spread: InputSpread | None = None
 
     @property
     def intercept(self) -> float:
         """The prediction where all inputs are zero."""
         return self.level - float(self.slopes @ self.centre)
-
-    @property
-    def spread(self) -> InputSpread | None:
-        """Means and standard deviations of inputs, where the centre is their mean and they are known."""
-        return None if self.covariance is None else InputSpread(self.centre, np.sqrt(np.diag(self.covariance)))
 
     def restored(self, centre: Array, scale: Array) -> LinearFit:
         """Return the fit in the units of the columns, the target's last, from coordinates (x - centre) / scale."""
@@ -72,6 +70,7 @@ class LinearFit:
             self.rows,
             self.variance * target**2,
             None if self.errors is None else self.errors * np.outer(units, units),
+            None if self.spread is None else self.spread.in_units(centre[:-1], inputs),
         )
 
     def levelled(self, groups: Sequence[Sequence[int]]) -> LinearFit:
@@ -102,7 +101,7 @@ class LinearFit:
         pull = self.covariance @ self.slopes
         hessian = self.covariance + ridge / self.rows * np.eye(len(pull))
         slopes = np.linalg.solve(hessian, pull) if lasso == 0 else _descended(hessian, pull, lasso)
-        return LinearFit(self.centre, self.level, slopes, self.covariance, self.rows, self.variance)
+        return replace(self, slopes=slopes, errors=None)
 
     def standard_errors(self) -> Array:
         """Return the standard errors of the intercept and the slopes, (1 + d,)."""

@@ -104,7 +104,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             self.noise_variance_ = fit.variance
         elif hasattr(self, "noise_variance_"):
             del self.noise_variance_
-        self._spread = fit.spread if self.fit_intercept else None  # without, inputs are not measured from their mean
+        self._spread = fit.spread
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
         return fit.restored(joint.centre, joint.scale)
@@ -171,7 +171,10 @@ def _least_squares(moments: Moments, order: Array, fit_intercept: bool) -> Linea
     second = second[np.ix_(order, order)]
     slopes = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
     left = float(second[-1, -1] - slopes @ second[:-1, -1])
-    return LinearFit(mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0))
+    inputs = InputSpread(moments.mean_[order[:-1]], np.sqrt(np.diag(moments.covariance_)[order[:-1]]))
+    return LinearFit(
+        mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0), spread=inputs
+    )
 
 
 def check_number(name: str, value: Any, most: float = math.inf) -> None:

@@ -145,6 +145,13 @@ def linear_cautions(view: LinearView, certificate: Certificate, why_no_errors: s
         )
         text += "Take coefficients as rough." if view.errors is None else "Intervals may be too narrow."
         found.append(Caution("warning", "Rows are few beside the noise", text))
+    elif certificate.rows is None:
+        text = (
+            f"The number of rows is not shown. At this ε, so many inputs want some {needed:,.0f} rows; with fewer, "
+            "inputs that go together can hardly be told apart, and "
+        )
+        text += "coefficients are rough." if view.errors is None else "intervals may be too narrow."
+        found.append(Caution("note", "Compare inputs with the number of rows", text))
     if view.errors is None:
         found.append(Caution("note", "Coefficients have no standard errors", why_no_errors))
     else:

@@ -113,6 +113,8 @@ def _responses(view: LinearView) -> list[Html]:
     caption = f"The columns of numbers that count most, {over}, while all others have their average."
     if view.residual is not None:
         caption += " About two thirds of rows are within the shade."
+    if view.scale == "score":
+        caption += f" Above 0 it is taken to be {view.classes[1]}, below 0 {view.classes[0]}."
     if view.count > 1:
         caption += " Curves are numbered as classes are above."
     return [
@@ -140,4 +142,5 @@ def _table(view: LinearView) -> Html:
     )
     caption += f" A step: a column of numbers {STEPS[view.step]}; or a level, or true." if odds else ""
     heads = [element("th", f"One more, {adds[view.scale]}", scope="col")]
-    return coefficient_table(view, heads, caption, beside=[step], below=below)
+    same = view.step == "one" and not odds
+    return coefficient_table(view, heads, caption, beside=[] if same else [step], below=below)

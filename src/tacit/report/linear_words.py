@@ -124,7 +124,7 @@ def nothing(view: LinearView) -> str | None:
 def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
     """Return what is added, or what odds are multiplied by, with its interval."""
     if view.scale == "log odds":
-        text = f"Goes with odds of {view.likelier(k if view.count > 1 else -1)} times {factor(added)}"
+        text = f"Goes with {factor(added)} times the odds of {view.likelier(k if view.count > 1 else -1)}"
         ends = None if not error else (factor(added - REACH * error), factor(added + REACH * error))
     else:
         decimals = None if not error else 1 - math.floor(math.log10(REACH * error))
@@ -145,7 +145,7 @@ def _beside(view: LinearView, j: int) -> str:
 
 def _short(view: LinearView, added: float) -> str:
     if view.scale == "log odds":
-        return f"odds times {factor(added)}"
+        return f"{factor(added)} times the odds"
     return f"{rounded(abs(added))} {'higher' if added > 0 else 'lower'}"
 
 

@@ -199,7 +199,7 @@ def _curves(
     shares: bool = False,
 ) -> Html:
     """Return curves (K, values), with a shade around each; groups are of curves that are the same."""
-    x = Scale(float(values[0]), float(values[-1]), 58.0, 342.0)
+    x = Scale(float(values[0]), float(values[-1]), 62.0, 342.0)
     marks = Ticks(_SHARES, tuple(map(percent, _SHARES))) if shares else ticks(y.low, y.high)
     bands, paths = [], []
     for k, *_ in groups:
