@@ -113,10 +113,20 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
     )
 
 
-def _label(text: str, marks: Ticks, **where: str | float) -> Html:
-    unit = f" (in {marks.unit})" if marks.unit else ""
-    room = _LONGEST_LABEL - len(unit)
+def shortened(text: str, room: int) -> str:
+    """Return a name, cut where it takes up more than so many places.
+
+    Examples
+    --------
+    >>> shortened("a long name", 7), shortened("身長", 7)
+    ('a long…', '身長')
+    """
     wide = sum(east_asian_width(letter) in "WF" for letter in text[:room])
     room -= wide // 2  # such letters take up two places
-    shown = text if len(text) <= room else text[: room - 1] + "…"
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _label(text: str, marks: Ticks, **where: str | float) -> Html:
+    unit = f" (in {marks.unit})" if marks.unit else ""
+    shown = shortened(text, _LONGEST_LABEL - len(unit))
     return element("text", element("title", text), shown + unit, text_anchor="middle", class_="label", **where)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.report.axes import Scale, Ticks, factor_ticks, frame, ticks
+from tacit.report.axes import Scale, Ticks, factor_ticks, frame, shortened, ticks
 from tacit.report.linear_view import LinearView
 from tacit.report.markup import Html, element
 from tacit.report.numerals import factor, percent, rounded
@@ -14,8 +14,8 @@ from tacit.report.pictures import badges, colour, curve_path, picture
 from tacit.report.regression_view import RegressionView
 from tacit.report.slopes_view import REACH, Array, SlopesView, around, is_level, level_name
 
-_LONGEST_NAME = 24  # characters beside a row
-_WIDTH, _LEFT = 460, 164.0
+_LONGEST_NAME = 21  # characters beside a row
+_WIDTH, _LEFT = 400, 144.0
 _TALLEST = 15.0  # pixels of one prediction's mark
 _TOP, _HEADING = 8.0, 19.0
 _MOST_REACH = 0.5  # how far beyond dots intervals are drawn, of all that the dots take up
@@ -148,10 +148,11 @@ def _rows(view: SlopesView, shown: list[int]) -> tuple[list[_Row], list[tuple[fl
 
 
 def _name(row: _Row) -> Html:
-    text = row.name if len(row.name) <= _LONGEST_NAME else row.name[: _LONGEST_NAME - 1] + "…"
     height = (row.top + row.bottom) / 2 + (5.5 if row.feature is None else 4.0)
     kind = "label" if row.indent < 10 else None
-    return element("text", element("title", row.name), text, x=row.indent, y=height, class_=kind)
+    return element(
+        "text", element("title", row.name), shortened(row.name, _LONGEST_NAME), x=row.indent, y=height, class_=kind
+    )
 
 
 def _dot(x: Scale, value: float, error: float, height: float, radius: float, tone: str) -> list[Html]:
