@@ -27,6 +27,7 @@ _LITTLE_USED = 0.2  # of a public range
 _MUCH_OUTSIDE = 0.1  # of the model's rows
 _ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
 _ROWS_TO_TELL_INPUTS = 100  # per input, at epsilon 1: where intervals were found to hold the truth as they should
+_MANY_INPUTS = 10
 _MOST_NAMED = 6
 _DECIDES = 0.95  # of the squared distances between centres
 _NOTHING_OWN = 0.006  # of a column's variance: the least that a fit leaves it is 0.005
@@ -156,7 +157,7 @@ def linear_cautions(view: LinearView, certificate: Certificate, why_no_errors: s
         found.append(Caution("note", "Coefficients have no standard errors", why_no_errors))
     else:
         unclear = int((~(view.sure_effects > 0).any(axis=0)).sum())
-        if unclear > len(view.features) / 2:
+        if len(view.features) >= _MANY_INPUTS and unclear > len(view.features) / 2:
             text = (
                 f"Of {len(view.features):,} inputs, {unclear:,} cannot be told from having no effect: their 90% "
                 "intervals hold zero. Among so many, about one interval in ten misses the truth."

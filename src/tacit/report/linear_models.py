@@ -76,7 +76,13 @@ def _picture(view: LinearView) -> Html:
 
 def _heads(view: LinearView) -> list[Html]:
     return [
-        element("th", element("span", str(k + 1), class_=f"badge-chip {colour(k)}"), f" {label}", scope="col")
+        element(
+            "th",
+            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            f" {label}",
+            scope="col",
+            class_="class",
+        )
         for k, label in enumerate(view.classes)
     ]
 

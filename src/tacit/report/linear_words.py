@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from tacit.report.linear_view import LinearView
-from tacit.report.numerals import factor, number, plural, rounded
+from tacit.report.numerals import factor, listed, number, plural, rounded
 from tacit.report.slopes_view import REACH, is_level, level_name
 
 _ROUND_UP = 1.5  # a step is told in the power of ten below this many of it
 _MOST_NAMED = 40
 
 STEPS = {
-    "deviation": "grows by one standard deviation, as far as that was measured",
+    "deviation": "grows by one standard deviation",
     "range": "goes from the lowest to the highest that is publicly possible",
     "one": "grows by 1",
 }
@@ -56,18 +56,20 @@ def axis_label(view: LinearView) -> str:
 
 def picture_caption(view: LinearView, shown: int) -> str:
     """Return what there is to see in the picture of effects."""
-    does = "The odds are multiplied by so much" if view.scale == "log odds" else "So much is added"
-    kinds = [f"as a column of numbers {STEPS[view.step]}"]
+    does = "odds are multiplied by" if view.scale == "log odds" else "is added"
+    kinds = []
+    if not all(each.is_share for each in view.features):
+        kinds.append(f"if a column of numbers {STEPS[view.step]}")
     if view.levels():
-        kinds.append(
-            "by a level beside the average of the column's levels" if view.levels_from_average else "by a level"
-        )
+        kinds.append("by a level rather than an average one" if view.levels_from_average else "by a level")
     if any(each.is_share and not is_level(each) for each in view.features):
         kinds.append("by being true")
-    text = f"{does} {' or '.join(kinds)}. Blue is more and orange less."
+    measured = " Standard deviations are as measured, with noise." if view.step == "deviation" else ""
+    marks = "Dots" if view.count == 1 else "Cells"
+    text = f"{marks} are what {does} {listed(kinds)}.{measured} Blue is more and orange less."
     if view.errors is not None:
         if view.count == 1:
-            text += " Lines are 90% intervals, of sampling error and privacy noise together; grey ones hold no change."
+            text += " Lines are 90% intervals, for sampling error and privacy noise together; grey ones hold no change."
         else:
             text += " Cells without colour are not sure: no change is within their 90% intervals."
         text += " Columns come in the order of what is sure."
@@ -94,11 +96,17 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     feature = view.features[j]
     slope, step = float(view.slopes[k, j]), float(view.steps[j])
     unit = 1.0 if feature.is_share else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
+    other = _other_level(view, j)
+    if other is not None:
+        unit = 2.0  # both are measured from half-way between them
     error = None if view.errors is None else float(view.errors[k, j]) * unit
     text = _amount(view, k, slope * unit, error)
     if is_level(feature):
         change = f"{feature.column}: {level_name(feature)}"
-        text += _beside(view, j)
+        if other is None:
+            text += _beside(view, j)
+        else:
+            change += f" rather than {level_name(view.features[other])}"
     elif feature.is_share:
         change = f"{feature.column}: true rather than false"
     else:
@@ -133,6 +141,12 @@ def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
         ends = None if not error else (shown[1], shown[2])
         text = f"Goes with {_target(view)} {'higher' if added > 0 else 'lower'} by {shown[0]}"
     return text if ends is None else f"{text} (90% interval: {ends[0]} to {ends[1]})"
+
+
+def _other_level(view: LinearView, j: int) -> int | None:
+    """Return the other of two levels that are measured from their average."""
+    pairs = [places for places in view.levels() if j in places and len(places) == 2]
+    return sum(pairs[0]) - j if pairs and view.levels_from_average else None
 
 
 def _beside(view: LinearView, j: int) -> str:

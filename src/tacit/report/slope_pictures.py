@@ -14,7 +14,7 @@ from tacit.report.pictures import badges, colour, curve_path, picture
 from tacit.report.regression_view import RegressionView
 from tacit.report.slopes_view import REACH, Array, SlopesView, around, is_level, level_name
 
-_LONGEST_NAME = 21  # characters beside a row
+_LONGEST_NAME = 18  # characters beside a row
 _WIDTH, _LEFT = 400, 144.0
 _TALLEST = 15.0  # pixels of one prediction's mark
 _TOP, _HEADING = 8.0, 19.0

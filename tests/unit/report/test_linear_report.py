@@ -214,6 +214,11 @@ def test_readings_say_what_goes_with_what(models):
     odds = LinearView.of(models["logistic"])
     factor = re.match(r"Goes with ([\d.]+) times the odds of smoker being true \(90%", reading(odds, 0, 1)[1])
     assert float(factor[1]) == pytest.approx(np.exp(10 * odds.slopes[0, 1]), rel=0.01)
+    two = replace(view, features=(*view.features[:3], *view.features[4:]), slopes=view.slopes[:, [0, 1, 2, 4, 5]])
+    two = replace(two, slopes=np.array([[1.0, 1.0, 1.0, 7.0, -7.0]]), errors=np.ones((1, 5)), steps=np.ones(5))
+    change, text = reading(two, 0, 3)
+    assert change == f"{PLAN}: b rather than c"
+    assert text == f"Goes with {COST} higher by 14.0 (90% interval: 10.7 to 17.3)."
     several = LinearView.of(models["multinomial"])
     assert f"times the odds of {PLAN} being c " in reading(several, 2, 1)[1]
     assert "the score of true higher by" in reading(LinearView.of(models["svc"]), 0, 0)[1]
@@ -269,7 +274,13 @@ def test_cautions(models):
     assert titles(view, replace(certificate, rows=90)) == ["Rows are few beside the noise"]
     assert titles(view, replace(certificate, rows=None)) == ["Compare inputs with the number of rows"]
     assert titles(replace(view, errors=None), certificate) == ["Coefficients have no standard errors"]
-    assert titles(replace(view, errors=1e3 * view.errors), certificate) == ["Most inputs may count for nothing"]
+    many = replace(
+        view,
+        **{name: np.tile(getattr(view, name), 2) for name in ("slopes", "steps", "middles")},
+        errors=1e3 * np.tile(view.errors, 2),
+        features=view.features * 2,
+    )
+    assert titles(many, certificate) == ["Most inputs may count for nothing"]
     assert titles(view, certificate, weighted=True) == ["Classes were given weights"]
     for name in NAMES:
         page = Page(report_html(models[name])).text
