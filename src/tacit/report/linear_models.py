@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tacit.report.heat import Cell, heat_table
 from tacit.report.linear_view import LinearView
 from tacit.report.linear_words import (
@@ -15,11 +17,10 @@ from tacit.report.linear_words import (
 )
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, rounded
-from tacit.report.pictures import colour
-from tacit.report.slope_pictures import effects_picture, response_picture
+from tacit.report.slope_pictures import MOST_CURVES, effects_picture, response_picture
 from tacit.report.slope_tables import Column, coefficient_table, input_heading
 from tacit.report.slopes_view import is_level, level_name
-from tacit.report.tables import terms
+from tacit.report.tables import chip, terms
 
 _MOST_DOTS = 30  # inputs in the picture of effects, or in the map of classes
 _MOST_LINES = 3
@@ -53,9 +54,10 @@ def _title(view: LinearView) -> str:
 def _readings(view: LinearView) -> Html:
     """Return sentences about the strongest inputs, one for each column, of which it is sure that they count."""
     columns: dict[str, tuple[int, int]] = {}
+    sure = view.sure_effects
     for j in view.strongest(len(view.features)):
-        k = int(view.sure_effects[:, j].argmax())
-        if view.clear(k, j):
+        k = int(sure[:, j].argmax())
+        if sure[k, j]:
             columns.setdefault(view.features[j].column, (k, j))
         if len(columns) == _MOST_READ:
             break
@@ -75,22 +77,13 @@ def _picture(view: LinearView) -> Html:
 
 
 def _heads(view: LinearView) -> list[Html]:
-    return [
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            f" {label}",
-            scope="col",
-            class_="class",
-        )
-        for k, label in enumerate(view.classes)
-    ]
+    return [element("th", chip(k), f" {label}", scope="col", class_="class") for k, label in enumerate(view.classes)]
 
 
 def _map(view: LinearView) -> Html:
     """Return the odds of each class as a map, the levels of a column together."""
     shown = view.strongest(_MOST_DOTS)
-    strongest = float(abs(view.effects).max()) or 1.0
+    sure, strongest = view.sure_effects, float(np.abs(view.effects).max()) or 1.0
     rows = []
     for column, places in view.by_column(shown):
         levels = is_level(view.features[places[0]])
@@ -102,7 +95,7 @@ def _map(view: LinearView) -> Html:
                 if not levels
                 else element("th", level_name(view.features[j]), scope="row", class_="level")
             )
-            heat = [float(view.effects[k, j]) / strongest if view.clear(k, j) else 0.0 for k in range(view.count)]
+            heat = np.where(sure[:, j] > 0, view.effects[:, j] / strongest, 0.0).tolist()
             texts = [f"×{factor(effect)}" for effect in view.effects[:, j].tolist()]
             rows.append((heading, [], [Cell(text, each) for text, each in zip(texts, heat)]))
     return heat_table([element("th", "Input", scope="col"), *_heads(view)], rows, picture_caption(view, len(shown)))
@@ -123,6 +116,8 @@ def _responses(view: LinearView) -> list[Html]:
         caption += f" Above 0 it is taken to be {view.classes[1]}, below 0 {view.classes[0]}."
     if view.count > 1:
         caption += " Curves are numbered as classes are above."
+    if view.count > MOST_CURVES:
+        caption += f" Of {view.count:,} classes, the {MOST_CURVES} that are likeliest there are drawn."
     return [
         element("h3", "What would be predicted"),
         element("div", *figures, class_="gallery"),

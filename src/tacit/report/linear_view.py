@@ -97,17 +97,12 @@ class LinearView(SlopesView):
         """The features that count for nothing at all, as a penalty makes them."""
         return np.flatnonzero(~self.slopes.any(axis=0)).tolist()
 
-    def clear(self, k: int, j: int) -> bool:
-        """Return whether an interval leaves zero out, or where there is none, whether a coefficient is not zero."""
-        return bool(self.sure_effects[k, j] > 0)
-
     def numbers(self, most: int) -> list[int]:
         """Return the strongest features that can be drawn on an axis, and are sure to count."""
         if self.step == "one":
             return []
         sure = self.sure_effects.any(axis=0)
-        numbers = [j for j, each in enumerate(self.features) if sure[j] and not each.is_share]
-        return [j for j in self.strongest(len(self.features)) if j in numbers][:most]
+        return [j for j in self.strongest(len(sure)) if sure[j] and not self.features[j].is_share][:most]
 
     def window(self, feature: int) -> Array:
         """Return the part of an axis of numbers in which most rows are, or might be."""

@@ -64,7 +64,7 @@ def picture_caption(view: LinearView, shown: int) -> str:
         kinds.append("by a level rather than an average one" if view.levels_from_average else "by a level")
     if any(each.is_share and not is_level(each) for each in view.features):
         kinds.append("by being true")
-    measured = " Standard deviations are as measured, with noise." if view.step == "deviation" else ""
+    measured = " Standard deviations are those of most rows, with noise." if view.step == "deviation" else ""
     marks = "Dots" if view.count == 1 else "Cells"
     text = f"{marks} are what {does} {listed(kinds)}.{measured} Blue is more and orange less."
     if view.errors is not None:

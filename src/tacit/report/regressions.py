@@ -6,10 +6,10 @@ from tacit.privacy import Certificate
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import plural, rounded
-from tacit.report.pictures import colour
 from tacit.report.regression_view import RegressionView
 from tacit.report.slope_pictures import effects_picture, lines_picture
 from tacit.report.slope_tables import coefficient_table
+from tacit.report.tables import chip, chip_heads
 
 _MOST_DOTS = 20  # inputs in the picture of effects
 _MOST_LINES = 3
@@ -64,10 +64,7 @@ def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html
 
 
 def _legend(view: RegressionView) -> Html:
-    chips = (
-        element("li", element("span", str(k + 1), class_=f"badge-chip {colour(k)}"), f" {weight:.0%} of rows")
-        for k, weight in enumerate(view.weights.tolist())
-    )
+    chips = (element("li", chip(k), f" {weight:.0%} of rows") for k, weight in enumerate(view.weights.tolist()))
     return element("ul", *chips, class_="legend")
 
 
@@ -89,16 +86,7 @@ def _lines(view: RegressionView) -> list[Html]:
 
 
 def _table(view: RegressionView) -> Html:
-    chips = [
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            scope="col",
-            aria_label=f"Component {k + 1}",
-        )
-        for k in range(view.count)
-    ]
-    heads = chips if view.count > 1 else [element("th", "Coefficient", scope="col")]
+    heads = chip_heads(view.count, "Component") if view.count > 1 else [element("th", "Coefficient", scope="col")]
     with_errors = "" if view.errors is None else ", with a standard error"
     caption = (
         f"What one more of an input adds to {view.target}, in the units of both{with_errors}. Blue adds and orange "

@@ -21,6 +21,7 @@ _TOP, _HEADING = 8.0, 19.0
 _MOST_REACH = 0.5  # how far beyond dots intervals are drawn, of all that the dots take up
 _REACH = 2.0  # standard deviations of an input that a picture takes in
 _POINTS = 61
+MOST_CURVES = 8  # of classes
 _UP = (258.0, 10.0)  # pixels of the vertical axis
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -111,7 +112,7 @@ def response_picture(view: LinearView, feature: int, key: str, beside: list[int]
         Scale(0.0, 1.0, *_UP) if likely else _heights(all_shown - residual, all_shown + residual),
         values,
         predicted,
-        [[k] for k in range(view.count)],
+        [[int(k)] for k in np.sort(np.argsort(-predicted.max(axis=1), kind="stable")[:MOST_CURVES])],
         np.array([residual]) if residual else None,
         shares=likely,
     )

@@ -113,6 +113,8 @@ class SlopesView(FeatureView):
         All levels of a column have something in common that no table can tell from the intercept. `weights` (d,) are
         those of levels in the average, and `covariances` (K, d, d) of slopes, where they are known.
         """
+        if not self.levels() and covariances is None:
+            return self
         average = np.zeros((len(self.features), len(self.features)))
         for places in self.levels():
             average[np.ix_(places, places)] = weights[places] / weights[places].sum()
@@ -120,7 +122,7 @@ class SlopesView(FeatureView):
         firsts = [places[0] for places in self.levels()]
         errors = self.errors
         if covariances is not None:
-            errors = np.sqrt(np.maximum(np.einsum("ij,kjl,il->ki", apart, covariances, apart), 0.0))
+            errors = np.sqrt(np.maximum(np.einsum("kij,ij->ki", apart @ covariances, apart), 0.0))
         intercepts = self.intercepts + (self.slopes @ average.T)[:, firsts].sum(axis=1)
         return replace(self, slopes=self.slopes @ apart.T, intercepts=intercepts, errors=errors)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tacit.report.markup import Html, element
+from tacit.report.pictures import colour
 
 
 def table(
@@ -33,6 +34,22 @@ def table(
         for row in body
     )
     return element("table", element("thead", element("tr", *titles)), element("tbody", *rows), class_=class_)
+
+
+def chip(place: int) -> Html:
+    """Return the number of a component, cluster, factor or class, counted from 1, in its colour."""
+    return element("span", str(place + 1), class_=f"badge-chip {colour(place)}")
+
+
+def chip_heads(count: int, what: str) -> list[Html]:
+    """Return heads of columns that are numbers in their colours; `what` they number, for who cannot see them.
+
+    Examples
+    --------
+    >>> chip_heads(1, "Factor")
+    ['<th scope="col" aria-label="Factor 1"><span class="badge-chip c1">1</span></th>']
+    """
+    return [element("th", chip(k), scope="col", aria_label=f"{what} {k + 1}") for k in range(count)]
 
 
 def region(content: Html, label: str) -> Html:

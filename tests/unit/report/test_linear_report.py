@@ -190,7 +190,6 @@ def test_what_is_sure_comes_first(models):
     )
     assert many.strongest(9) == [2, 0, 1, 5, 4]  # nothing is sure of the second, large as it is; the fourth has none
     np.testing.assert_allclose(many.sure_effects[0, :3], [1 - 0.1 * REACH, 0.0, 5 - REACH])
-    assert [many.clear(0, j) for j in range(3)] == [True, False, True]
     assert many.by_column([4, 2, 5]) == [(PLAN, [5, 4]), ("smoker", [2])]
 
 
