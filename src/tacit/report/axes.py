@@ -77,11 +77,11 @@ def factor_ticks(low: float, high: float, most: int = 8) -> Ticks:
     Examples
     --------
     >>> factor_ticks(-1.5, 1.5).labels, factor_ticks(0.0, 0.3).labels
-    (('÷4', '÷2', '×1', '×2', '×4'), ('×1', '×1.1', '×1.2', '×1.3'))
+    (('÷4', '÷2', '×1', '×2', '×4'), ('×1.0', '×1.1', '×1.2', '×1.3'))
     """
     if high - low < math.log(8):
-        logs = [math.log(value) for value in ticks(math.exp(low), math.exp(high), most - 3).values if value > 0]
-        labels = [f"×{factor(log)}" for log in logs]
+        marks = ticks(math.exp(low), math.exp(high), most - 3)
+        logs, labels = [math.log(value) for value in marks.values], [f"×{label}" for label in marks.labels]
     else:
         units = [math.log(base) for base in (2.0, 5.0, 10.0)]
         unit = next((unit for unit in units if high - low < unit * most), units[-1])

@@ -77,7 +77,10 @@ def _picture(view: LinearView) -> Html:
 
 
 def _heads(view: LinearView) -> list[Html]:
-    return [element("th", chip(k), f" {label}", scope="col", class_="class") for k, label in enumerate(view.classes)]
+    return [
+        element("th", chip(k, mark), None if mark == label else f" {label}", scope="col", class_="class")
+        for k, (mark, label) in enumerate(zip(view.marks, view.classes))
+    ]
 
 
 def _map(view: LinearView) -> Html:
@@ -115,7 +118,7 @@ def _responses(view: LinearView) -> list[Html]:
     if view.scale == "score":
         caption += f" Above 0 it is taken to be {view.classes[1]}, below 0 {view.classes[0]}."
     if view.count > 1:
-        caption += " Curves are numbered as classes are above."
+        caption += " Curves are marked as classes are above."
     if view.count > MOST_CURVES:
         caption += f" Of {view.count:,} classes, the {MOST_CURVES} that are likeliest there are drawn."
     return [

@@ -12,6 +12,8 @@ from tacit.erm import ElasticNet, HuberRegressor, Lasso, LinearRegression, Linea
 from tacit.report.slopes_view import NAMELESS, Array, SlopesView, around, described
 from tacit.tables.features import Feature
 
+_SHORT = 2  # characters of a class that fit into a badge
+
 LinearKind = LinearRegression | Ridge | Lasso | ElasticNet | HuberRegressor | LogisticRegression | LinearSVC
 
 
@@ -89,8 +91,15 @@ class LinearView(SlopesView):
         return self.likelier(-1)
 
     def likelier(self, k: int) -> str:
-        """Return a class in words: "left being yes", or "yes" if the target has no name."""
-        return self.classes[k] if self.target == NAMELESS else f"{self.target} being {self.classes[k]}"
+        """Return a class in words: "left being yes", or "class yes" if the target has no name."""
+        return f"class {self.classes[k]}" if self.target == NAMELESS else f"{self.target} being {self.classes[k]}"
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What classes are called in pictures: by themselves if they are short, or by their numbers from 1."""
+        if all(len(each) <= _SHORT for each in self.classes):
+            return self.classes
+        return tuple(str(k + 1) for k in range(len(self.classes)))
 
     @property
     def zeros(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tacit.report.centres import MOST_ROWS
 from tacit.report.linear_view import LinearView
 from tacit.report.numerals import factor, listed, number, plural, rounded
 from tacit.report.slopes_view import REACH, is_level, level_name
@@ -75,7 +76,9 @@ def picture_caption(view: LinearView, shown: int) -> str:
         text += " Columns come in the order of what is sure."
     counting = len(view.features) - len(view.zeros)
     if counting > shown:
-        text += f" Of {counting:,} inputs, {shown} are drawn; the table has all."
+        text += (
+            f" Of {counting:,} inputs, {shown} are drawn; the table has {'all' if counting <= MOST_ROWS else 'more'}."
+        )
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ _LONGEST_NAME = 18  # characters beside a row
 _WIDTH, _LEFT = 400, 144.0
 _TALLEST = 15.0  # pixels of one prediction's mark
 _TOP, _HEADING = 8.0, 19.0
-_MOST_REACH = 0.5  # how far beyond dots intervals are drawn, of all that the dots take up
+_MOST_REACH = 0.5  # how far beyond dots intervals are drawn, of all that the dots take up,
+_USUAL_REACH = 1.5  # or, if they are longer, of an ordinary interval to one side
 _REACH = 2.0  # standard deviations of an input that a picture takes in
 _POINTS = 61
 MOST_CURVES = 8  # of classes
@@ -115,13 +117,14 @@ def response_picture(view: LinearView, feature: int, key: str, beside: list[int]
         [[int(k)] for k in np.sort(np.argsort(-predicted.max(axis=1), kind="stable")[:MOST_CURVES])],
         np.array([residual]) if residual else None,
         shares=likely,
+        marks=view.marks,
     )
 
 
 def _across(effects: Array, reach: Array) -> Scale:
     """Return the horizontal axis: all dots, and intervals unless they are much longer than that."""
     low, high = min(0.0, float(effects.min())), max(0.0, float(effects.max()))
-    beyond = _MOST_REACH * (high - low)
+    beyond = max(_MOST_REACH * (high - low), _USUAL_REACH * float(np.median(reach)))
     low, high = (
         max(float((effects - reach).min(initial=low)), low - beyond),
         min(float((effects + reach).max(initial=high)), high + beyond),
@@ -199,10 +202,14 @@ def _curves(
     around: Array | None,
     *,
     shares: bool = False,
+    marks: Sequence[str] = (),
 ) -> Html:
-    """Return curves (K, values), with a shade around each; groups are of curves that are the same."""
+    """Return curves (K, values), with a shade around each; groups are of curves that are the same.
+
+    Curves are called by their `marks`, or by their numbers.
+    """
     x = Scale(float(values[0]), float(values[-1]), 62.0, 342.0)
-    marks = Ticks(_SHARES, tuple(map(percent, _SHARES))) if shares else ticks(y.low, y.high)
+    heights = Ticks(_SHARES, tuple(map(percent, _SHARES))) if shares else ticks(y.low, y.high)
     bands, paths = [], []
     for k, *_ in groups:
         if around is not None:
@@ -211,15 +218,15 @@ def _curves(
             bands.append(element("path", d=f"{outline}Z", class_=f"area {colour(k)}", fill_opacity=0.16))
         paths.append(element("path", d=curve_path(x, y, values, curves[k]), class_=f"response {colour(k)}"))
     at = 0.95 * (len(values) - 1)
-    heights = [float(np.interp(at, np.arange(len(values)), curves[k])) for k, *_ in groups]
-    spots = np.array([[x.end - 14.0, y(height)] for height in heights])
+    reached = [float(np.interp(at, np.arange(len(values)), curves[k])) for k, *_ in groups]
+    spots = np.array([[x.end - 14.0, y(height)] for height in reached])
     return picture(
         key,
         (360, 304),
         f"{labels[1]} against {labels[0]}",
         words,
-        frame(x, y, ticks(x.low, x.high), marks, *labels),
+        frame(x, y, ticks(x.low, x.high), heights, *labels),
         *bands,
         *paths,
-        badges(spots, groups, x, y) if len(curves) > 1 else None,
+        badges(spots, groups, x, y, marks) if len(curves) > 1 else None,
     )

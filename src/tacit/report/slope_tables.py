@@ -46,7 +46,8 @@ def coefficient_table(
         caption += f" Of {len(view.features):,} inputs, the {MOST_ROWS} that add most are shown."
     kind = "by-component hot" if view.count > 1 else "by-component hot brief"
     table = heat_table([*titles, *heads], rows, caption, class_=kind)
-    return folded(table, f"All {len(shown)} coefficients") if len(shown) > _LONG else table
+    some = "All" if len(shown) == np.count_nonzero(view.slopes.any(axis=0)) else "The strongest"
+    return folded(table, f"{some} {len(shown)} coefficients") if len(shown) > _LONG else table
 
 
 def input_heading(view: SlopesView, j: int) -> Html:

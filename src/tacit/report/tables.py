@@ -36,9 +36,9 @@ def table(
     return element("table", element("thead", element("tr", *titles)), element("tbody", *rows), class_=class_)
 
 
-def chip(place: int) -> Html:
-    """Return the number of a component, cluster, factor or class, counted from 1, in its colour."""
-    return element("span", str(place + 1), class_=f"badge-chip {colour(place)}")
+def chip(place: int, name: str | None = None) -> Html:
+    """Return the number of a component, cluster, factor or class, counted from 1, or its name, in its colour."""
+    return element("span", str(place + 1) if name is None else name, class_=f"badge-chip {colour(place)}")
 
 
 def chip_heads(count: int, what: str) -> list[Html]:

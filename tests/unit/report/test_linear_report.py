@@ -143,7 +143,7 @@ def test_views_are_in_the_units_of_people(models):
     assert view.slopes[0, plans] == pytest.approx([-60, 0, 60], abs=10)  # levels count from their average
     assert view.steps[[age, smoker]] == pytest.approx([15, 1], rel=0.1)
     assert view.middles[[age, noise]] == pytest.approx([50, 0], abs=2)
-    assert view.residual == pytest.approx(60, rel=0.1)
+    assert view.residual == pytest.approx(60, rel=0.25)
     assert view.strongest(1) in ([age], [smoker])
     assert view.strongest(6)[-1] == noise
     np.testing.assert_allclose(view.errors[0, :2], models["linear"].coef_errors_[:2])
@@ -170,7 +170,7 @@ def test_penalties_leave_zeros_that_are_named(models):
         assert view.zeros == np.flatnonzero(models[name].coef_ == 0).tolist()
         assert not view.levels_from_average
     view, page = LinearView.of(models["lasso"]), Page(report_html(models["lasso"])).text
-    assert "noise" in [view.features[j].label for j in view.zeros]
+    assert f"{PLAN}=b" in [view.features[j].label for j in view.zeros]
     assert nothing(view) in page
     assert f"leaves {6 - len(view.zeros)} inputs of 6 that count" in page
     assert not set(view.zeros) & set(view.strongest(6))
@@ -248,7 +248,7 @@ def test_odds_and_probabilities_are_those_of_the_truth():
     X = rng.normal(3.0, 1.0, (9000, 1))
     y = np.where(X[:, 0] - 3.0 + rng.logistic(size=9000) > 0, "yes", "no")
     view = LinearView.of(tacit.LogisticRegression(classes=["no", "yes"], bounds=9, epsilon=5.0).fit(X, y))
-    said = re.match("Goes with ([0-9.]+) times the odds of yes", reading(view, 0, 0)[1])
+    said = re.match("Goes with ([0-9.]+) times the odds of class yes", reading(view, 0, 0)[1])
     assert float(said[1]) == pytest.approx(np.e, rel=0.2)
     np.testing.assert_allclose(view.predicted(0, np.array([3.0, 5.0]))[0], [0.5, 0.881], atol=0.04)
 
@@ -312,20 +312,21 @@ def test_arrays_have_no_names_and_robust_fits_no_ranges():
     assert "column 1" in page
     assert "grows by 1" in page
     labels = tacit.LogisticRegression(classes=["no", "yes"], bounds=5).fit(X, np.where(X[:, 0] > 0, "yes", "no"))
-    assert "Logistic regression of yes" in Page(report_html(labels)).text
+    assert "Logistic regression of class yes" in Page(report_html(labels)).text
 
 
 def test_moments_know_where_inputs_lie():
     rng = np.random.default_rng(0)
     X = rng.normal([0, 5], [1, 3], (5000, 2))
-    moments = tacit.Moments(bounds=50, epsilon=5.0).fit(np.column_stack([X, X @ [1.0, -1.0]]))
+    y, options = X @ [1.0, -1.0] + rng.normal(size=5000), {"bounds": 50, "epsilon": 5.0, "random_state": 0}
+    moments = tacit.Moments(**options).fit(np.column_stack([X, y]))
     for intercept in (True, False):
         view = LinearView.of(tacit.LinearRegression.from_moments(moments, fit_intercept=intercept))
-        assert view.steps == pytest.approx([1, 3], rel=0.1)
-        assert view.middles == pytest.approx([0, 5], abs=0.2)
-        own = tacit.LinearRegression(bounds=50, target_bounds=50, fit_intercept=intercept).fit(X, X @ [1.0, -1.0])
-        assert LinearView.of(own).steps == pytest.approx([1, 3], rel=0.1)
-        assert LinearView.of(own).middles == pytest.approx([0, 5], abs=0.3)
+        assert view.steps == pytest.approx([1, 3], rel=0.25)
+        assert view.middles == pytest.approx([0, 5], abs=0.4)
+        own = tacit.LinearRegression(**options, target_bounds=50, fit_intercept=intercept).fit(X, y)
+        assert LinearView.of(own).steps == pytest.approx([1, 3], rel=0.25)
+        assert LinearView.of(own).middles == pytest.approx([0, 5], abs=0.4)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -359,3 +360,25 @@ def test_of_many_inputs_thirty_are_drawn_and_all_are_in_the_table():
     assert sum(attributes.get("class", "").startswith("dot ") for _, attributes in page.tags) == 30
     assert "All 45 coefficients" in page.text
     assert [tag for tag, _ in page.tags].count("details") == 1
+
+
+def test_classes_with_short_names_are_marked_by_them_and_few_curves_are_drawn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 1))
+    y = np.clip(np.rint(5 + 2 * X[:, 0] + rng.normal(size=9000)), 0, 10).astype(int)
+    html = report_html(tacit.LogisticRegression(classes=list(range(11)), bounds=6, epsilon=5.0).fit(X, y))
+    heads = re.findall(r'<th scope="col" class="class"><span class="badge-chip c\d">(\w+)</span></th>', html)
+    assert heads == 2 * [str(k) for k in range(11)]
+    assert html.count('class="response') == html.count('class="badge-text"') == 8
+    assert "Of 11 classes, the 8 that are likeliest there are drawn." in html
+
+
+def test_intervals_that_are_longer_than_the_picture_end_in_arrows(models):
+    view = LinearView.of(models["linear"])
+    errors = np.full_like(view.errors, 0.1)
+    errors[0, 2] = 1e4
+    page = Page(found(replace(view, errors=errors)))
+    lines = [attributes["d"] for _, attributes in page.tags if "whisker" in attributes.get("class", "")]
+    assert [line.count("M") for line in lines].count(3) == 1  # a line and two arrows
+    xs = [float(x) for line in lines for x in re.findall(r"[MH]([\d.]+)", line)]
+    assert 100 < min(xs) < max(xs) < 400
