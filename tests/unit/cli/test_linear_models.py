@@ -205,7 +205,9 @@ def test_labels_that_are_not_listed_are_refused(run, folder, account):
     assert not (folder / "model.tacit").exists()
 
 
-def test_there_are_no_samples_of_them(run, folder):
+def test_there_are_no_samples_of_them_nor_pairs_of_columns(run, folder):
     run("fit", "logistic", "people.csv", *SCHEMA, "--target", "smoker", "-o", "m.tacit")
     assert "has no density to draw rows from" in run("sample", "m.tacit", "-o", "s.csv", code=1).stderr
+    assert "leave them out for this model" in run("report", "m.tacit", "--pair", "age,region", code=1).stderr
+    assert "there are age, income, region." in words_of(run("report", "m.tacit", "--pair", "age,id", code=1).stderr)
     assert json.loads((folder / "m.tacit").read_text())["estimator"] == "LogisticRegression"
