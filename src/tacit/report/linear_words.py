@@ -6,7 +6,7 @@ import math
 
 from tacit.report.centres import MOST_ROWS
 from tacit.report.linear_view import LinearView
-from tacit.report.numerals import factor, listed, number, plural, rounded
+from tacit.report.numerals import factor, number, plural, rounded
 from tacit.report.slopes_view import REACH, is_level, level_name
 
 _ROUND_UP = 1.5  # a step is told in the power of ten below this many of it
@@ -67,7 +67,7 @@ def picture_caption(view: LinearView, shown: int) -> str:
         kinds.append("by being true")
     measured = " Standard deviations are those of most rows, with noise." if view.step == "deviation" else ""
     marks = "Dots" if view.count == 1 else "Cells"
-    text = f"{marks} are what {does} {listed(kinds)}.{measured} Blue is more and orange less."
+    text = f"{marks} are what {does} {' or '.join(kinds)}.{measured} Blue is more and orange less."
     if view.errors is not None:
         if view.count == 1:
             text += " Lines are 90% intervals, for sampling error and privacy noise together; grey ones hold no change."
@@ -99,10 +99,11 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     feature = view.features[j]
     slope, step = float(view.slopes[k, j]), float(view.steps[j])
     unit = 1.0 if feature.is_share else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
+    error = None if view.errors is None else float(view.errors[k, j]) * unit
     other = _other_level(view, j)
     if other is not None:
-        unit = 2.0  # both are measured from half-way between them
-    error = None if view.errors is None else float(view.errors[k, j]) * unit
+        slope -= float(view.slopes[k, other])
+        error = None if error is None else 2 * error  # both are measured from half-way between them
     text = _amount(view, k, slope * unit, error)
     if is_level(feature):
         change = f"{feature.column}: {level_name(feature)}"
@@ -126,8 +127,9 @@ def nothing(view: LinearView) -> str | None:
     names = [view.features[j].label for j in view.zeros]
     more = len(names) - _MOST_NAMED
     listed = ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    left = len(view.features) - len(names)
     return (
-        f"The penalty leaves {plural(len(view.features) - len(names), 'input')} of {len(view.features):,} that count. "
+        f"The penalty leaves {plural(left, 'input')} of {len(view.features):,} that count{'s' * (left == 1)}. "
         f"The coefficients of all others are exactly zero: {listed}."
     )
 
@@ -147,9 +149,9 @@ def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
 
 
 def _other_level(view: LinearView, j: int) -> int | None:
-    """Return the other of two levels that are measured from their average."""
+    """Return the other of two levels, if their difference can be told, with its standard error if there are any."""
     pairs = [places for places in view.levels() if j in places and len(places) == 2]
-    return sum(pairs[0]) - j if pairs and view.levels_from_average else None
+    return sum(pairs[0]) - j if pairs and (view.levels_from_average or view.errors is None) else None
 
 
 def _beside(view: LinearView, j: int) -> str:
