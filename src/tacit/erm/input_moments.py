@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.shares import dealt
 from tacit.latent.engine import Noise
 from tacit.latent.release_shape import block_weights
@@ -71,6 +72,12 @@ class Scatter:
     second: Array
     noise: float
     rows: float
+
+    @property
+    def inputs(self) -> InputSpread:
+        """Where inputs lie, in standard coordinates."""
+        deviations = self.units * np.sqrt(np.maximum(np.diag(self.second), 0.0))
+        return InputSpread(self.mean[:-1], deviations[:-1])
 
 
 @dataclass(frozen=True, eq=False)

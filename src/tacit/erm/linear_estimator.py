@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
 from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
 from tacit.erm.shares import shares_of
@@ -45,6 +46,7 @@ class LinearEstimator(SupervisedEstimator):
 
     _signal = SIGNAL  # how large predictions are expected to be
     _penalty: Penalty | None = None
+    _spread: InputSpread | None = None
 
     def _fit_rows(
         self,
@@ -74,6 +76,7 @@ class LinearEstimator(SupervisedEstimator):
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
+            self._spread = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
             problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps), shares)
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
@@ -132,12 +135,14 @@ class LinearEstimator(SupervisedEstimator):
         return change @ found.covariance @ change.T
 
     def _stored(self) -> dict[str, Any]:
-        return {"predictor": {"coefficients": self._coefficients.tolist()}}
+        inputs = None if self._spread is None else self._spread.stored()
+        return {"predictor": {"coefficients": self._coefficients.tolist(), "inputs": inputs}}
 
     def _restore_predictor(self, values: dict[str, Any], outputs: int) -> None:
         coefficients = np.array(values["predictor"]["coefficients"], float)
         check_shapes(coefficients=(coefficients, (outputs, 1 + self._domain.columns)))
         self._coefficients = coefficients
+        self._spread = InputSpread.restored(values["predictor"].get("inputs"), self._domain.columns)
 
     def _in_units(self, coefficients: Array) -> tuple[Array, Array]:
         """Return intercepts and slopes in the units of the rows, from those in standard coordinates."""

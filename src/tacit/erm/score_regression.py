@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.score_shape import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
 from tacit.erm.shares import MOST_SHARES, dealt, shares_of
@@ -201,12 +202,15 @@ class ScoreRegression:
             rows=rows,
         )
 
+    def _measured(self, state: Stand) -> tuple[Array, Array]:
+        """Return mean and covariance of all columns."""
+        if isinstance(self.whitening, ScaleFree):
+            return state.moments.mixture.means[0], state.moments.mixture.covariances[0]
+        return state.moments.mean, state.moments.covariance()
+
     def _white(self, state: Stand) -> tuple[Array, Array]:
         """Return where all columns are measured from, and a factor of their second moment about it."""
-        if isinstance(self.whitening, ScaleFree):
-            mean, covariance = state.moments.mixture.means[0], state.moments.mixture.covariances[0]
-        else:
-            mean, covariance = state.moments.mean, state.moments.covariance()
+        mean, covariance = self._measured(state)
         if self.origin is None:
             return mean, np.linalg.cholesky(covariance)
         apart = mean - self.origin
@@ -379,4 +383,6 @@ class ScoreRegression:
             errors[0, 0] = unsure
         slopes = across[1:, 1:] @ state.coefficients[1:]
         errors = across @ errors @ across.T
-        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors)
+        where, covariance = self._measured(state)
+        spread = InputSpread(where[:-1], np.sqrt(np.diag(covariance)[:-1]))
+        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors, spread)
