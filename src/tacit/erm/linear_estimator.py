@@ -13,6 +13,7 @@ from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, Stochastic
 from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
+from tacit.erm.robust_descent import RobustDescent
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
@@ -30,6 +31,7 @@ SOLVERS: dict[str, Any] = {
     "svrg": VarianceReduced,
     "katyusha": Katyusha,
     "svrg++": DoublingEpochs,
+    "robust": RobustDescent,
 }
 _MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
 

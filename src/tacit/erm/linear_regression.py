@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.intervals import CoefficientIntervals
+from tacit.erm.linear_descent import LinearDescent
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.linear_model import LinearModel, check_number
-from tacit.erm.robust_descent import RobustDescent
 from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
 from tacit.latent.table_mixture import table_layout
@@ -32,10 +33,14 @@ class LinearRegression(LinearModel):
     moment_bound : float, default 1.0
         For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
         privacy.
-    learning_rate : float, default 0.1
-        For "robust": what gradients are multiplied by.
-    n_iter : int, default 50
-        For "robust": how many steps the budget is shared among.
+    batch_size : int or float, optional
+        For "robust": how many rows a step samples, on average, or which share of them; all rows by default. Where the
+        number of rows is secret it must be a share.
+    learning_rate : float, default "auto"
+        For "robust": what gradients are multiplied by, 0.1 by default. With samples, in the first step, 1 by default;
+        steps fall as 1/sqrt(t) then.
+    n_iter : int, default "auto"
+        For "robust": how many steps the budget is shared among, 50 by default and 300 with samples.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget. delta should be well below 1 / number of rows.
@@ -108,8 +113,9 @@ class LinearRegression(LinearModel):
         fit_intercept: bool = True,
         method: str = "scores",
         moment_bound: float = 1.0,
-        learning_rate: float = 0.1,
-        n_iter: int = 50,
+        batch_size: float | None = None,
+        learning_rate: float | str = "auto",
+        n_iter: int | str = "auto",
         epsilon: float = 1.0,
         delta: float = 1e-6,
         bounds: Any = None,
@@ -123,6 +129,7 @@ class LinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
         self.method = method
         self.moment_bound = moment_bound
+        self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.n_iter = n_iter
         self.epsilon = epsilon
@@ -181,15 +188,43 @@ class LinearRegression(LinearModel):
     def _check_options(self) -> None:
         check_choices(self, method=("scores", "robust"))
         for name in ("moment_bound", "learning_rate"):
+            if getattr(self, name) == "auto":
+                continue
             check_number(name, getattr(self, name))
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0.")
+        size, whole = self.batch_size, isinstance(self.batch_size, numbers.Integral)
+        number = isinstance(size, numbers.Real) and not isinstance(size, bool)
+        if size is not None and not (number and (size >= 1 if whole else 0 < size < 1)):
+            raise ValueError(
+                f"batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is {size!r}."
+            )
+
+    def _sampling_rate(self, n_rows: int | None) -> float:
+        """Return the probability with which a row is in a sample."""
+        if self.batch_size is None:
+            return 1.0
+        if not isinstance(self.batch_size, numbers.Integral):
+            return float(self.batch_size)
+        if n_rows is None:
+            raise ValueError(
+                f"batch_size is {self.batch_size}, and which share of the rows that is, is secret here; pass a share, "
+                "such as 0.01."
+            )
+        return min(1.0, int(self.batch_size) / n_rows)
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         if self.method == "scores":
             return super()._model(domain, n_rows, budget, in_place)
-        return RobustDescent.of(
-            domain.columns - 1, n_rows, budget, self.fit_intercept, self.moment_bound, self.learning_rate, self.n_iter
+        rate = self._sampling_rate(n_rows)
+        return LinearDescent.of(
+            domain.columns - 1,
+            n_rows,
+            bool(self.fit_intercept),
+            self.n_iter,
+            self.learning_rate,
+            rate,
+            moment_bound=float(self.moment_bound),
         )
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
@@ -218,4 +253,4 @@ class LinearRegression(LinearModel):
     def _notes(self) -> list[str]:
         if self.method == "scores":
             return super()._notes()
-        return [f"LinearRegression by {self.n_iter} steps down smoothly truncated gradients."]
+        return [f"LinearRegression by {self.n_iter_} steps down smoothly truncated gradients."]

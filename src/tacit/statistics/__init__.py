@@ -22,8 +22,8 @@ from tacit.statistics.em_gradients import (
 from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
-from tacit.statistics.linear_scores import LinearCurvature, LinearGradient, LinearResiduals, LinearScores
-from tacit.statistics.loss_gradients import LossGradients, PredictionLoss
+from tacit.statistics.linear_scores import LinearCurvature, LinearResiduals, LinearScores
+from tacit.statistics.loss_gradients import LossGradients, PredictionGradients, PredictionLoss
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.observed_cells import ObservedCells
@@ -56,7 +56,6 @@ __all__ = [
     "Influence",
     "LikelihoodGains",
     "LinearCurvature",
-    "LinearGradient",
     "LinearResiduals",
     "LinearScores",
     "LossGradients",
@@ -67,6 +66,7 @@ __all__ = [
     "OnColumns",
     "OutlierCount",
     "PairCounts",
+    "PredictionGradients",
     "PredictionLoss",
     "RegressionScores",
     "RobustSum",

@@ -12,6 +12,7 @@ SETTINGS = {"bounds": (-100, 100), "target_bounds": 1000, "epsilon": 10.0, "delt
 MODELS = [
     tacit.LinearRegression(**SETTINGS),
     tacit.LinearRegression(**SETTINGS, method="robust", n_iter=3),
+    tacit.LinearRegression(**SETTINGS, method="robust", n_iter=3, batch_size=0.5),
     tacit.LinearRegression(**SETTINGS, fit_intercept=False, neighbors="add_remove"),
     tacit.Ridge(**SETTINGS),
     tacit.Lasso(**SETTINGS),
