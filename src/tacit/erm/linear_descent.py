@@ -15,40 +15,20 @@ from tacit.erm.problem import Problem
 from tacit.erm.robust_descent import RobustDescent, Way
 from tacit.privacy import Step
 
-_LENGTHS = {True: 0.1, False: 1.0}  # of the first step, with all rows and with samples: as in the paper's figures
-_STEPS = {True: 50, False: 300}
-
 
 @dataclass
 class LinearDescent(RobustDescent):
-    """:class:`tacit.erm.robust_descent.RobustDescent` for linear regression; made by :meth:`of`."""
+    """:class:`tacit.erm.robust_descent.RobustDescent` for linear regression."""
 
-    @classmethod
-    def of(
-        cls,
-        columns: int,
-        rows: int | None,
-        intercept: bool,
-        n_iter: int | str,
-        learning_rate: float | str,
-        sampling_rate: float,
-        **options: Any,
-    ) -> Any:
-        """Return the descent for so many columns of inputs."""
-        whole = sampling_rate == 1
-        return cls(
-            squares(columns, rows, intercept),
-            _STEPS[whole] if isinstance(n_iter, str) else int(n_iter),
-            learning_rate=_LENGTHS[whole] if isinstance(learning_rate, str) else float(learning_rate),
-            sampling_rate=sampling_rate,
-            **options,
-        )
+    @property
+    def size(self) -> int:
+        """How many coefficients there are."""
+        return int(self.problem.begin.size - (self.problem.intercept == 0))
 
     def steps(self) -> list[Step]:  # type: ignore[override]
         """Return the plan's steps."""
-        size = self.problem.begin.shape[1] - (self.problem.intercept == 0)
         counted = math.isnan(self.problem.rows)
-        return RobustDescent.steps(self.iterations, size, 1.0, self.sampling_rate, counted)
+        return RobustDescent.steps(self.iterations, self.size, 1.0, self.sampling_rate, counted)
 
     def finish(self, state: Way) -> LinearFit:  # type: ignore[override]
         """Return the coefficients, for inputs in their own units."""

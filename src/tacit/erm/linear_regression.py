@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.intervals import CoefficientIntervals
-from tacit.erm.linear_descent import LinearDescent
 from tacit.erm.linear_fit import LinearFit
-from tacit.erm.linear_model import LinearModel, check_number
+from tacit.erm.linear_model import LinearModel
+from tacit.erm.published import PUBLISHED, check_published, published_model
 from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
 from tacit.latent.table_mixture import table_layout
@@ -25,22 +24,28 @@ class LinearRegression(LinearModel):
     Parameters
     ----------
     fit_intercept : bool, default True
-    method : {"scores", "robust"}, default "scores"
+    method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"}, default "scores"
         "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
-        :mod:`tacit.erm.score_regression`. "robust" is published gradient descent with smoothly truncated gradients,
-        kept for comparison; see :mod:`tacit.erm.robust_descent`. It needs no bounds, but inputs about as large as
-        standard normal ones, and it has no standard errors.
+        :mod:`tacit.erm.score_regression`. The others are published ones, corrected, kept for comparison; they need no
+        bounds, and have no standard errors. "robust" is gradient descent with smoothly truncated gradients
+        (:mod:`tacit.erm.robust_descent`), "trimmed" with trimmed mean gradients (:mod:`tacit.erm.trimmed_descent`);
+        both need inputs about as large as standard normal ones. "sample_aggregate" and "block_mean" put together least
+        squares on blocks of rows (:mod:`tacit.erm.sample_aggregate`).
     moment_bound : float, default 1.0
         For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
         privacy.
+    gradient_bounds : float or (low, high), optional
+        For "trimmed": what each column of the mean gradient lies within.
+    coef_bound : float, optional
+        For "sample_aggregate" and "block_mean": how long the vector of coefficients, the intercept included, may be.
     batch_size : int or float, optional
         For "robust": how many rows a step samples, on average, or which share of them; all rows by default. Where the
         number of rows is secret it must be a share.
     learning_rate : float, default "auto"
-        For "robust": what gradients are multiplied by, 0.1 by default. With samples, in the first step, 1 by default;
-        steps fall as 1/sqrt(t) then.
+        For the descents: what gradients are multiplied by, 0.1 by default, 0.5 for "trimmed". With samples, in the
+        first step, 1 by default; steps fall as 1/sqrt(t) then.
     n_iter : int, default "auto"
-        For "robust": how many steps the budget is shared among, 50 by default and 300 with samples.
+        For the descents: how many steps the budget is shared among: 50 by default, 300 with samples, 10 for "trimmed".
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget. delta should be well below 1 / number of rows.
@@ -113,6 +118,8 @@ class LinearRegression(LinearModel):
         fit_intercept: bool = True,
         method: str = "scores",
         moment_bound: float = 1.0,
+        gradient_bounds: Any = None,
+        coef_bound: float | None = None,
         batch_size: float | None = None,
         learning_rate: float | str = "auto",
         n_iter: int | str = "auto",
@@ -129,6 +136,8 @@ class LinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
         self.method = method
         self.moment_bound = moment_bound
+        self.gradient_bounds = gradient_bounds
+        self.coef_bound = coef_bound
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.n_iter = n_iter
@@ -183,58 +192,25 @@ class LinearRegression(LinearModel):
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]
-        return self.method != "robust"
+        return self.method == "scores"
 
     def _check_options(self) -> None:
-        check_choices(self, method=("scores", "robust"))
-        for name in ("moment_bound", "learning_rate"):
-            if getattr(self, name) == "auto":
-                continue
-            check_number(name, getattr(self, name))
-            if getattr(self, name) == 0:
-                raise ValueError(f"{name} must be over 0.")
-        size, whole = self.batch_size, isinstance(self.batch_size, numbers.Integral)
-        number = isinstance(size, numbers.Real) and not isinstance(size, bool)
-        if size is not None and not (number and (size >= 1 if whole else 0 < size < 1)):
-            raise ValueError(
-                f"batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is {size!r}."
-            )
-
-    def _sampling_rate(self, n_rows: int | None) -> float:
-        """Return the probability with which a row is in a sample."""
-        if self.batch_size is None:
-            return 1.0
-        if not isinstance(self.batch_size, numbers.Integral):
-            return float(self.batch_size)
-        if n_rows is None:
-            raise ValueError(
-                f"batch_size is {self.batch_size}, and which share of the rows that is, is secret here; pass a share, "
-                "such as 0.01."
-            )
-        return min(1.0, int(self.batch_size) / n_rows)
+        check_choices(self, method=("scores", *PUBLISHED))
+        check_published(self)
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         if self.method == "scores":
             return super()._model(domain, n_rows, budget, in_place)
-        rate = self._sampling_rate(n_rows)
-        return LinearDescent.of(
-            domain.columns - 1,
-            n_rows,
-            bool(self.fit_intercept),
-            self.n_iter,
-            self.learning_rate,
-            rate,
-            moment_bound=float(self.moment_bound),
-        )
+        return published_model(self, domain.columns - 1, n_rows, budget)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
-        if self.method == "robust":  # gradients are those of rows in their own units
+        if self.method != "scores":  # gradients are those of rows in their own units
             curator.pass_rows_through(domain.restore)
         return domain
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
-        if self.method == "robust":
+        if self.method != "scores":
             return fit
         levels = [list(places) for places in table_layout(self._domain).levels if len(places) > 1]
         fit = super()._in_units(fit, joint)
@@ -253,4 +229,4 @@ class LinearRegression(LinearModel):
     def _notes(self) -> list[str]:
         if self.method == "scores":
             return super()._notes()
-        return [f"LinearRegression by {self.n_iter_} steps down smoothly truncated gradients."]
+        return [f'LinearRegression by the published method "{self.method}", {self.n_iter_} release(s).']

@@ -1,5 +1,6 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
+from tacit.statistics.block_estimates import BlockCentre, BlockSquares
 from tacit.statistics.cell_counts import Bins, CellCounts, PairCounts
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
@@ -35,10 +36,13 @@ from tacit.statistics.screening_values import CellRanks, ScreeningValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
+from tacit.statistics.trimmed_means import TrimmedMeans
 from tacit.statistics.trimmed_sum import TrimmedSum
 
 __all__ = [
     "Bins",
+    "BlockCentre",
+    "BlockSquares",
     "CellCounts",
     "CellRanks",
     "Centres",
@@ -82,6 +86,7 @@ __all__ = [
     "TableLayout",
     "TableMoments",
     "TableSquares",
+    "TrimmedMeans",
     "TrimmedSum",
     "least_radius",
     "moment_sensitivity",
