@@ -109,7 +109,10 @@ class SmoothNoise:
         least = statistic.least(smoothness)
         largest = max(float(widths.max()), float(np.abs(statistic.low).max()), float(np.abs(statistic.high).max()))
         if not (math.isfinite(largest) and widths.min() > 0 and least / shift >= _LEAST * largest):
-            raise PlanError(f"Step {step.name!r} has a range without width, or next to no noise; use a smaller one.")
+            raise PlanError(
+                f"Step {step.name!r} has too few rows for its budget, or a range without width; use more rows, a "
+                "larger epsilon, or a wider range."
+            )
         steps = tuple(math.ldexp(1.0, math.frexp(width)[1] - 1 - _FINENESS) for width in widths.tolist())
         spread = step.spread if isinstance(step, SmoothLaplace) else 0.0
         return cls(type(step), smoothness, shift * (1 - 2.0**-40), spread, least, steps)

@@ -168,16 +168,20 @@ class BlockCentre(BlockSquares):
     and the second smallest r_i(h + 1), and their sum at most 2 R(h + 1), as a >= 2.
 
     *It is smooth.* Let k > h, let I be the a points with the smallest r_i'(k + 1), and M the mean of those other than
-    z_l'. Unless z_l' is one of them, R(k) <= R'(k + 1), as r_i(k) <= r_i'(k + 1) for i != l. If it is, then (1) of the
-    k points in the least ball of z, at least one is none of the other a - 1, and has r(k) at most twice the least, so
-    at most 2 M: a R(k) <= (a - 1) M + 2 M. And (2) all other points in the ball around z_l', k of them, have r'(k + 1) at
-    most twice that of z_l', so that it is at least M / 2: a R'(k + 1) >= (a - 1/2) M. Together R(k) <= (a + 1) /
-    (a - 1/2) R'(k + 1), and the logarithm of the factor is at most 1.5 / (a - 1/2) <= (3/8) t / (1 - t / 8) < t / 2. So
-    each term of S is at most e^t times the next one of S'; where k = m that is D, which none exceeds.
+    z_l'. Unless z_l' is one of them, R(k) <= R'(k + 1), as r_i(k) <= r_i'(k + 1) for i != l. If it is:
+
+    1. Of the k points in the least ball of z, at least one is none of the other a - 1, and has r(k) at most twice the
+       least, so at most 2 M: a R(k) <= (a - 1) M + 2 M.
+    2. All other points in the ball around z_l', k of them, have r'(k + 1) at most twice that of z_l', so that it is at
+       least M / 2: a R'(k + 1) >= (a - 1/2) M.
+
+    Together R(k) <= (a + 1) / (a - 1/2) R'(k + 1), and the logarithm of the factor is at most 1.5 / (a - 1/2) <=
+    (3/8) t / (1 - t / 8) < t / 2. So each term of S is at most e^t times the next one of S'; where k = m that is D,
+    which none exceeds.
 
     *Floating point.* Points are on a lattice. Differences are exact, distances off by factors within 1 +- (d + 3)
-    2^-53, means and exponentials likewise, d being at most 2^10. So g is, up to such a factor, as good as any, and S times
-    1 + 2^-38 bounds what it must, and is smooth to t + 2^-37, if t is what was asked for less 2^-36.
+    2^-53, means and exponentials likewise, d being at most 2^10. So g is, up to such a factor, as good as any, and S
+    times 1 + 2^-38 bounds what it must, and is smooth to t + 2^-37, if t is what was asked for less 2^-36.
 
     Examples
     --------
@@ -223,8 +227,8 @@ def centre(points: NDArray[np.int64], averaged: int, smoothness: float, diameter
     Examples
     --------
     >>> points = np.array([[0], [1], [2], [3], [100]])
-    >>> centre(points, 2, 1.0, 1000.0)  # ball 4 points around 1 or 2; beyond 5 points there is the diameter
-    (1, 735.7588823428847)
+    >>> centre(points, 2, 1.0, 1000.0)  # 4 points are within 2 of 1; past 5 points there is the diameter: 2000 / e^0.5
+    (1, 1213.06131942526...)
     """
     m = len(points)
     half = _half(m)

@@ -116,7 +116,8 @@ class TrimmedMeans(SmoothStatistic):
         largest: list[NDArray[np.int64]] = []
         totals, count = [0] * self.size, 0
         for block in blocks:
-            steps = lattice.quantised(self.values(block))
+            with np.errstate(all="ignore"):
+                steps = lattice.quantised(self.values(block))
             count += len(block)
             totals = [total + int(more) for total, more in zip(totals, steps.sum(axis=0).tolist())]
             least = [_first(np.concatenate([*least, steps]), m)]
