@@ -229,4 +229,10 @@ class LinearRegression(LinearModel):
     def _notes(self) -> list[str]:
         if self.method == "scores":
             return super()._notes()
-        return [f'LinearRegression by the published method "{self.method}", {self.n_iter_} release(s).']
+        notes = [f'LinearRegression by the published method "{self.method}", {self.n_iter_} release(s).']
+        if self.method in ("trimmed", "sample_aggregate"):
+            notes.append(
+                "Noise is relative to bounds that were found in the rows, smooth ones, which is accounted for. Stated "
+                "here are the least that sensitivity and noise could have been, as what they were is not told."
+            )
+        return notes

@@ -24,7 +24,7 @@ from tacit.erm.problem import Problem
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.release import Statistic
-from tacit.robust.scales import FAILURE, thesis_scale
+from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
 from tacit.statistics.components import Array
 
@@ -53,7 +53,8 @@ class RobustDescent:
         Its number of rows is NaN where it is secret; then it is released first.
     iterations : int
     moment_bound : float, optional
-        v; by default what follows from the longest slope and the inputs' second moment.
+        v. By default it is what follows from the longest slope and the inputs' second moment, and the scale is not the
+        published one but half of the one that balances bias against noise.
     learning_rate : float, optional
         The length of the first step; by default one over the largest curvature.
     sampling_rate : float, default 0.05
@@ -97,11 +98,14 @@ class RobustDescent:
         values = PredictionGradients(self.problem.loss, state.point, self.problem.intercept)
         if self.rounds[index] == ROWS:
             return state, RowCount(values)
-        moment = self.moment_bound
-        if moment is None:
+        seen, zero, influence = self.sampling_rate * state.rows, np.zeros(values.size), Smoothed(math.log(1 / FAILURE))
+        if self.moment_bound is not None:
+            scale = thesis_scale(np.full(values.size, self.moment_bound), seen)
+        else:
             moment = self.problem.loss.lipschitz**2 * max(1.0, self.problem.coordinates.largest)
-        scale = thesis_scale(np.full(values.size, moment), self.sampling_rate * state.rows)
-        return state, RobustSum(np.zeros(values.size), scale, Smoothed(math.log(1 / FAILURE)), values)
+            added = noise(RobustSum(zero, np.ones(values.size), influence, values))
+            scale = minimax_scale(influence, np.full(values.size, moment), 2, added, seen) / 2
+        return state, RobustSum(zero, scale, influence, values)
 
     def update(self, state: Way, index: int, statistic: Statistic, released: Array, noise: float) -> Way:
         """Go a step; of a sample, divided by how many rows it has on average, not by how many there were."""

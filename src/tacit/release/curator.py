@@ -86,8 +86,8 @@ _MECHANISMS: dict[type[Step], str] = {
     Selection: "exponential mechanism",
     Gaussian: "discrete Gaussian",
     SampledGaussian: "discrete Gaussian",
-    SmoothLaplace: "Laplace times log-normal, at least",
-    SmoothGaussian: "Gaussian, at least",
+    SmoothLaplace: "Laplace log-normal, by rows",
+    SmoothGaussian: "Gaussian, by rows",
 }
 _Out = TypeVar("_Out")
 
