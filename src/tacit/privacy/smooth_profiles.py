@@ -6,9 +6,9 @@ moves by at most t (Nissim, Raskhodnikova and Smith, 2007). What is released is 
 **Laplace times log-normal** (Bun and Steinke, 2019), Z = X exp(sigma Y), X Laplace and Y standard normal.
 
 - *Shift.* Z has the density E[exp(-sigma Y - |z| exp(-sigma Y))] / 2. The slope of its logarithm is, up to sign, the
-  mean of W = exp(-sigma Y) under the law with weights W exp(-|z| W). That mean falls as |z| grows, by Chebyshev's
-  inequality on W and exp(-|z| W), so it is largest at z = 0: E W^2 / E W = exp(3 sigma^2 / 2). So shifting Z by s is
-  purely private, with a = s exp(3 sigma^2 / 2).
+  mean of W = exp(-sigma Y) under the law with weights W exp(-|z| W). That mean falls as |z| grows, at the rate of W's
+  variance, so it is largest at z = 0: E W^2 / E W = exp(3 sigma^2 / 2). So shifting Z by s is purely private, with
+  a = s exp(3 sigma^2 / 2).
 - *Scale.* exp(t) Z is X exp(sigma (Y + t / sigma)): to tell it from Z is no easier than to tell two normal variables
   with means m = t / sigma apart.
 - *Both.* An event of probability r under one release has at most h(r) = Phi(Phi^-1(r) + m) once the scale has changed,

@@ -72,6 +72,7 @@ def test_files_are_as_good_as_memory(options, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     inside, file = fit(X, y, **options), fit(str(tmp_path / "rows.parquet"), "y", **options)
     np.testing.assert_array_equal(inside.coef_, file.coef_)
+    file.set_params(gradient_bounds=(-2.0, 2.0))
     save_model(file, tmp_path / "model.tacit")
     np.testing.assert_array_equal(load_model(tmp_path / "model.tacit").coef_, file.coef_)
 
