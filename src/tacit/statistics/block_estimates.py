@@ -19,7 +19,6 @@ _UP = 1 + 2.0**-38
 _LARGEST = 1e40  # what cells are cut off at, so that sums of squares are finite
 _RIDGE = 1e-10  # of the mean square, so that every block has a solution
 _MOST_PARTS = 4096  # that distances are worked out between
-_FALL = 20.0  # times 1 / smoothness: as many parts make the least bound a hundredth of the ball, or so
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +148,8 @@ class BlockCentre(BlockSquares):
     columns, rows, radius, intercept
         As in :class:`BlockSquares`.
     parts : int, optional
-        m; by default 20 / smoothness, as far as there are two rows for each coefficient, and at most 4096.
+        m; by default 4 log(n / 10) / smoothness, which makes the least bound the ball's diameter times 20 / n, as far as
+        there are two rows for each coefficient, and at most 4096.
 
     Notes
     -----
@@ -197,7 +197,7 @@ class BlockCentre(BlockSquares):
     def blocks_used(self, smoothness: float) -> int:
         """Return m."""
         most = min(self.rows // (2 * self.size), _MOST_PARTS)
-        return self.parts or max(1, min(math.ceil(_FALL / smoothness), most))
+        return self.parts or max(1, min(math.ceil(4 * math.log(max(self.rows, 1000) / 10) / smoothness), most))
 
     def least_rows(self, smoothness: float) -> int:
         """Return how many rows there must be for blocks enough."""

@@ -105,7 +105,7 @@ def test_the_same_rows_everywhere_have_a_solution():
 
 
 def test_centres_need_blocks_enough():
-    assert BlockCentre(2, 10_000, 3.0).blocks_used(0.1) == 200
+    assert BlockCentre(2, 10_000, 3.0).blocks_used(0.1) == 277
     assert BlockCentre(2, 600, 3.0).blocks_used(0.1) == 100
     assert BlockCentre(2, 300, 3.0).least(0.1) == 0.0
     assert BlockCentre(2, BlockCentre(2, 300, 3.0).least_rows(0.1), 3.0).least(0.1) > 0.0
