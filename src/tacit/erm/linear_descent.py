@@ -28,7 +28,9 @@ class LinearDescent(RobustDescent):
     def steps(self) -> list[Step]:  # type: ignore[override]
         """Return the plan's steps."""
         counted = math.isnan(self.problem.rows)
-        return RobustDescent.steps(self.iterations, self.size, 1.0, self.sampling_rate, counted)
+        return RobustDescent.steps(
+            self.iterations, self.size, 1.0, sampling_rate=self.sampling_rate, count_rows=counted
+        )
 
     def finish(self, state: Way) -> LinearFit:  # type: ignore[override]
         """Return the coefficients, for inputs in their own units."""
