@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
-from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
+from tacit.erm.frank_wolfe import FrankWolfe
+from tacit.erm.input_moments import Coordinates, InputMoments, PublicInputs, Scatter
 from tacit.erm.newton import SIGNAL, Newton, Stand
+from tacit.erm.perturbation import ObjectivePerturbation, OutputPerturbation
 from tacit.erm.problem import Penalty, Problem
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
@@ -30,6 +32,9 @@ SOLVERS: dict[str, Any] = {
     "svrg": VarianceReduced,
     "katyusha": Katyusha,
     "svrg++": DoublingEpochs,
+    "output": OutputPerturbation,
+    "objective": ObjectivePerturbation,
+    "frank_wolfe": FrankWolfe,
 }
 _MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
 
@@ -42,6 +47,8 @@ class LinearEstimator(SupervisedEstimator):
 
     _signal = SIGNAL  # how large predictions are expected to be
     _penalty: Penalty | None = None
+    _proven_loss = True  # convex, and as steep and curved as it says, by proof and not by declaration
+    _smooth_loss = False  # with two continuous derivatives
 
     def _fit_rows(
         self,
@@ -61,9 +68,13 @@ class LinearEstimator(SupervisedEstimator):
         """
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
+        if refusal := solver.refusal(self):
+            raise ValueError(f"solver={self._solver()!r} {refusal}")
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
         units = np.append(_public_units(domain), target_unit)
-        moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
+        moments: Any = PublicInputs(columns, n_rows)
+        if solver.measures:
+            moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
@@ -94,7 +105,7 @@ class LinearEstimator(SupervisedEstimator):
         begin = np.zeros((outputs, 1 + len(inputs)))
         first, slopes = self._first(scatter, coordinates)
         begin[:, 0], begin[:, 1:] = intercept * first, slopes
-        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty)
+        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty, scatter.most_rows)
 
     def _ridge(self, rows: float) -> float:
         """Return what half of the squared coefficients are multiplied by, beside the mean loss."""

@@ -23,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.erm.problem import Problem, bounded
+from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, Step
 from tacit.statistics import LossGradients
@@ -58,7 +58,7 @@ class Stand:
 
 
 @dataclass
-class Newton:
+class Newton(Solver):
     """Filtered Newton steps, run by :func:`tacit.latent.engine.run`.
 
     Parameters

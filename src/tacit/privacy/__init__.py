@@ -9,7 +9,7 @@ from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
 from .ledger import Account, Ledger
 from .plan import Plan
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, Split, SplitGaussian, SplitSelection, Step
+from .steps import Gaussian, Laplace, SampledGaussian, Selection, Split, SplitGaussian, SplitSelection, Step, TiltedGaussian
 
 __all__ = [
     "Account",
@@ -31,5 +31,6 @@ __all__ = [
     "SplitGaussian",
     "SplitSelection",
     "Step",
+    "TiltedGaussian",
     "check_relation",
 ]

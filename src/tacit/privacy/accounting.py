@@ -24,7 +24,7 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import Gaussian, SampledGaussian, Selection, Split, Step
+from .steps import Gaussian, SampledGaussian, Selection, Split, Step, TiltedGaussian
 
 __all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
 
@@ -152,7 +152,7 @@ def _root_from_above(decreasing: Callable[[float], float], start: float, step: f
 def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ...]:
     """Merge equal releases, all Gaussian ones into a single one, and forget what does not matter."""
     check_relation_allows(steps, neighbors)
-    counts: Counter[tuple[str, float, float]] = Counter()
+    counts: Counter[tuple[str, float, float, float]] = Counter()
     mu_squared = []
     for step in steps:
         noise, rate = step.noise_multiplier, step.sampling_rate if isinstance(step, SampledGaussian) else 1.0
@@ -163,8 +163,9 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
             mu_squared.append(step.count / noise**2)
         else:
             kind = Selection.kind if isinstance(step, Selection) else step.kind  # also of shares
-            counts[kind, noise, rate] += step.count
-    merged = [Release(kind, noise, rate, count) for (kind, noise, rate), count in sorted(counts.items())]
+            bend = step.bend if isinstance(step, TiltedGaussian) else 0.0
+            counts[kind, noise, rate, bend] += step.count
+    merged = [Release(kind, noise, rate, count, bend) for (kind, noise, rate, bend), count in sorted(counts.items())]
     if mu_squared:
         merged.append(Release("gaussian", 1 / math.sqrt(math.fsum(mu_squared)), 1.0, 1))
     return tuple(merged)

@@ -36,6 +36,7 @@ from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
 from tacit.statistics.trimmed_sum import TrimmedSum
+from tacit.statistics.weighed_gradients import PredictionGradients, StatedLoss, WeighedGradients
 
 __all__ = [
     "Bins",
@@ -67,6 +68,7 @@ __all__ = [
     "OnColumns",
     "OutlierCount",
     "PairCounts",
+    "PredictionGradients",
     "PredictionLoss",
     "RegressionScores",
     "RobustSum",
@@ -76,6 +78,7 @@ __all__ = [
     "Shorten",
     "Smoothed",
     "SomeValues",
+    "StatedLoss",
     "SymmetricMixtureGradient",
     "SymmetricRegressionGradient",
     "TableComponents",
@@ -83,6 +86,7 @@ __all__ = [
     "TableMoments",
     "TableSquares",
     "TrimmedSum",
+    "WeighedGradients",
     "least_radius",
     "moment_sensitivity",
     "numbers_in_second_moment",

@@ -124,11 +124,11 @@ class LossGradients:
             return self._block_sum(block)
 
     def _block_sum(self, block: Array) -> Array:
-        x, targets, squares, there = _measured(block)
+        x, targets, squares, there = measured(block)
         predictions = self._predictions(self.coefficients, x)
-        slopes, steepest, curvatures = (_finite(each) for each in self.loss.derivatives(predictions, targets))
+        slopes, steepest, curvatures = (finite(each) for each in self.loss.derivatives(predictions, targets))
         if self.anchor is not None:
-            slopes = slopes - _finite(self.loss.derivatives(self._predictions(self.anchor, x), targets)[0])
+            slopes = slopes - finite(self.loss.derivatives(self._predictions(self.anchor, x), targets)[0])
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
@@ -162,7 +162,7 @@ class LossGradients:
         return float(total[0] * self.loss.smoothness / self.curvature)
 
 
-def _measured(block: Array) -> tuple[Array, Array, Array, Array]:
+def measured(block: Array) -> tuple[Array, Array, Array, Array]:
     """Return x (d, rows), targets, squared lengths of x, and which rows are there, as 0 or 1.
 
     The block is filled up, see ``filled_up``. Rows that cannot be measured are not there, and zero.
@@ -178,7 +178,7 @@ def _measured(block: Array) -> tuple[Array, Array, Array, Array]:
     return columns[:-1], columns[-1], squares, there
 
 
-def _finite(values: Array) -> Array:
+def finite(values: Array) -> Array:
     """Return the same numbers, those that are finite; infinity counts for a very large one, and NaN for 0.
 
     Where squares of finite ones overflow, the row's weight comes out as 0.
