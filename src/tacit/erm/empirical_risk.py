@@ -81,6 +81,8 @@ class ERM(LinearEstimator):
     (array([ 2., -1.]), 0.8)
     """
 
+    _proven_loss = False
+
     def __init__(
         self,
         loss: ConvexLoss | None = None,
@@ -125,7 +127,7 @@ class ERM(LinearEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         self._penalty = self._checked_penalty()
-        budget = checked_budget(self)
+        budget = checked_budget(self, pure=self.solver == "frank_wolfe")
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         curator, _, _ = self._fit_rows(

@@ -22,7 +22,7 @@ from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Laplace, Selection, Step
 from tacit.release import Choice
-from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
+from tacit.statistics import Clip, PredictionGradients, RobustSum
 from tacit.statistics.components import Array
 
 CORNER, INTERCEPT = "corner", "intercept"
@@ -54,13 +54,13 @@ class FrankWolfe(Solver):
         return "goes from corner to corner of an L1Ball: it is for tacit.ERM(loss, constraint=L1Ball(radius))."
 
     def __post_init__(self) -> None:
-        self.rounds = [CORNER, INTERCEPT] * self.iterations
+        self.rounds = [CORNER, INTERCEPT][: 2 if self.problem.intercept else 1] * self.iterations
 
     @staticmethod
     def steps(iterations: int, size: int, share: float) -> list[Step]:
         """Return the plan's steps."""
         return [
-            Selection(CORNER, math.sqrt(iterations / (4 * _CHOICES)), iterations, size),
+            Selection(CORNER, math.sqrt(iterations / (4 * _CHOICES)), iterations, size - 1),
             Laplace(INTERCEPT, math.sqrt(iterations / (1 - _CHOICES)), iterations, 2),
         ]
 
@@ -71,24 +71,23 @@ class FrankWolfe(Solver):
     def statistic(self, state: Array, index: int, noise: Noise) -> tuple[Array, Choice | RobustSum]:
         """Return gradients: to choose from, or that of the intercept with the number of rows."""
         steepest = self.problem.loss.lipschitz
-        values = PredictionGradients(self.problem.loss, state)
-        if self.rounds[index] == CORNER:
-            sums = RobustSum(np.zeros(state.size), np.full(state.size, steepest), Clip(), values)
-            return state, Choice(sums, 1, "either", excluded=(0,))
-        return state, RobustSum(np.zeros(1), np.array([steepest]), Clip(), SomeValues(values, (0,)), _COUNT)
+        values = PredictionGradients(self.problem.loss, state, self.rounds[index] == CORNER)
+        count = 0.0 if values.slopes else _COUNT
+        sums = RobustSum(np.zeros(values.size), np.full(values.size, steepest), Clip(), values, count)
+        return state, Choice(sums, 1, "either") if values.slopes else sums
 
     def update(self, state: Array, index: int, statistic: Any, released: Any, noise: float) -> Array:
         """Go towards the corner, or down the intercept's gradient."""
         moved = state.copy()
         if isinstance(statistic, Choice):
             places, signs = released
-            share = 2 / (index // 2 + 2)
+            share = 2 / (self.rounds[:index].count(CORNER) + 2)
             moved[0, 1:] *= 1 - share
-            moved[0, places[0]] -= share * signs[0] * self.problem.penalty.radius
+            moved[0, 1 + places[0]] -= share * signs[0] * self.problem.penalty.radius
             return moved
         counted, sums = statistic.parts(released)
         rows = self.problem.rows or max(counted, 1.0)
-        moved[0, 0] -= self.problem.intercept * statistic.scale[0] * sums[0] / rows / self.problem.loss.smoothness
+        moved[0, 0] -= statistic.scale[0] * sums[0] / rows / self.problem.loss.smoothness
         return bounded(moved)
 
     def finish(self, state: Array) -> Stand:

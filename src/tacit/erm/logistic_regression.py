@@ -78,6 +78,8 @@ class LogisticRegression(LinearClassifier):
     array(['yes', 'no'], dtype='<U3')
     """
 
+    _smooth_loss = True
+
     def __init__(
         self,
         *,

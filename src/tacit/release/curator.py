@@ -302,7 +302,9 @@ class Curator:
             notes=tuple(notes),
         )
 
-    def _take(self, name: str, statistic: Statistic | Minimum, *kinds: type[Step], releases: int = 1) -> tuple[Step, int]:
+    def _take(
+        self, name: str, statistic: Statistic | Minimum, *kinds: type[Step], releases: int = 1
+    ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)
         if step is None:

@@ -34,8 +34,9 @@ probabilities of under 1e-800 that they do not hold are covered by what the boun
 
 *Every search ends.* With a metric M = Q + likely, m = sqrt(g' M^-1 g) measures how far there is to go. A plain step
 theta - M^-1 g / c has the gradient (1 - A) g in the metric, where A is between q / c and 1 once c M exceeds all second
-derivatives: m shrinks by 1 - q / c at least, q a public number. Steps that remember earlier ones (Anderson's) are taken
-only where they do far better. Nothing about the way is told; only how long a fit takes depends on it.
+derivatives: m shrinks by 1 - q / c at least, q a public number. Steps that remember earlier ones (Anderson's), and
+those by second derivatives (Newton's), are taken only where they do better than by a fixed share. Nothing about the way is told; only how
+long a fit takes depends on it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular  # type: ignore[import-untyped]
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
 from tacit.privacy import Relation, TiltedGaussian
 from tacit.release.lattice import Lattice
@@ -61,7 +62,7 @@ _FEW = 16.0  # more than the roundings of a number, in sums and products of vect
 _DEVIATIONS = 64.0
 _TOLERANCE = 2.0**-18  # of the longest gradient of a row
 _REMEMBERED = 10
-_FAR_BETTER = 0.7
+_FAR_BETTER, _SHORTEST = 0.9, 2.0**-24
 
 
 class RowGradients(Statistic, Protocol):
@@ -74,6 +75,9 @@ class RowGradients(Statistic, Protocol):
     @property
     def linear(self) -> bool:
         """Whether rows have functions of one linear prediction each, with two continuous derivatives."""
+
+    def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
+        """Return about what second derivatives of all rows add up to, (p, p) and at least 0, from sums over rows."""
 
     def error(self, length: float) -> float:
         """Return how far off a row's gradient is, as computed at parameters no longer than `length`."""
@@ -128,7 +132,9 @@ class Minimum:
         quadratic, tilt_scale, tilt_step = self.quadratic, 0.0, 0.0
         if tilted is not None:
             if not at.linear:
-                raise ValueError("Only sums of functions of one linear prediction, with two derivatives, can be tilted.")
+                raise ValueError(
+                    "Only sums of functions of one linear prediction, with two derivatives, can be tilted."
+                )
             ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * _UP
             ridge += 1e-12 * size * float(np.linalg.norm(quadratic))  # as Q may be negative by rounding
             quadratic = quadratic + ridge * np.eye(size)
@@ -165,7 +171,7 @@ class Search:
     lattice : Lattice
         That of sums of gradients.
     tolerance, reach : float
-        A search ends where the gradient is no longer than the one, and the way from the centre no longer than the other.
+        A search ends where the gradient is no longer than the one, and the way there no longer than the other.
     change, tilt_scale, tilt_step : float
         The sensitivity of the sum of gradients, and the tilt's standard deviation and lattice; 0 without a tilt.
     sensitivity : float
@@ -185,14 +191,14 @@ class Search:
     def found(self, total: Callable[[Statistic], Array], tilt: Array | float = 0.0) -> Array:
         """Return u at the minimum, within the tolerance, from a function that returns sums over all rows."""
         minimum = self.minimum
-        theta, metric = minimum.centre, self._metric
+        theta, metric, short = minimum.centre, self._metric, 1.0
         least = float(eigh(self.quadratic, self.quadratic + minimum.likely, eigvals_only=True)[0]) / 2
 
         def gradient(theta: Array) -> Array:
             slope: Array = self.quadratic @ (theta - minimum.centre) + total(minimum.gradients(theta)) + tilt
             return slope
 
-        here, caution = gradient(theta), 1.0
+        here, shorter = gradient(theta), 1.0
         memory: list[tuple[Array, Array]] = []  # of steps, and of what they changed in the gradient
         while np.linalg.norm(here) > self.tolerance or np.linalg.norm(theta - minimum.centre) > self.reach:
             step, rest = np.zeros_like(theta), here
@@ -200,16 +206,21 @@ class Search:
                 steps, changes = (np.column_stack(parts) for parts in zip(*memory))
                 shares = np.linalg.lstsq(self._scaled(changes), self._scaled(here), rcond=1e-10)[0]
                 step, rest = -steps @ shares, here - changes @ shares
-            ahead = theta + step - cho_solve(metric, rest) / caution
+            ahead = theta + step - short * cho_solve(metric, rest)
             there = gradient(ahead)
             better = float(np.linalg.norm(self._scaled(there)) / np.linalg.norm(self._scaled(here)))
-            if better <= (_FAR_BETTER if memory else 1 - least / caution):
+            plain = metric is self._metric and not memory
+            if better <= (_FAR_BETTER if memory else 1 - (least * shorter if plain else short / 4)):
                 memory = [*memory, (ahead - theta, there - here)][-_REMEMBERED:]
                 theta, here = ahead, there
-            elif memory:
-                memory = []
+            elif memory:  # second derivatives are not what they were
+                memory, short = [], 1.0
+                metric = self._factors(minimum.gradients(theta).second_derivatives(total))
+            elif not plain and short > _SHORTEST:
+                short /= 4
             else:
-                caution *= 2
+                shorter /= 2 if plain else 1
+                metric, short = self._metric, shorter
         return self._root @ (theta - minimum.centre)
 
     def parameters(self, told: Array) -> Array:
@@ -224,7 +235,11 @@ class Search:
 
     @cached_property
     def _metric(self) -> tuple[Array, bool]:
-        return cho_factor(self.quadratic + self.minimum.likely, lower=True)  # type: ignore[no-any-return]
+        return self._factors(self.minimum.likely)
+
+    def _factors(self, derivatives: Array) -> tuple[Array, bool]:
+        factors: tuple[Array, bool] = cho_factor(self.quadratic + derivatives, lower=True)
+        return factors
 
     def _scaled(self, vectors: Array) -> Array:
         scaled: Array = solve_triangular(self._metric[0], vectors, lower=True)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, Relation, SampledGaussian, SplitGaussian, Step, TiltedGaussian
+from tacit.privacy import (
+    Budget,
+    Gaussian,
+    Laplace,
+    Plan,
+    Relation,
+    SampledGaussian,
+    SplitGaussian,
+    Step,
+    TiltedGaussian,
+)
 from tacit.release.noise import discretisation_error, laplace_discretisation_error
 
 FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from tacit.privacy import Relation
-from tacit.release.statistic import Norm
+from tacit.release.statistic import Norm, Statistic
 from tacit.statistics.components import Array, filled_up
 from tacit.statistics.loss_gradients import PredictionLoss, finite, measured
 
 _OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
 _UNIT_ROUNDOFF = 2.0**-53
+_APART = 2.0**-12  # of predictions, that second derivatives are differences over
 
 
 class StatedLoss(PredictionLoss, Protocol):
@@ -86,7 +88,7 @@ class WeighedGradients:
     @property
     def curvature(self) -> float:
         """The most that one row's function bends."""
-        return _OUTWARD * self.loss.smoothness * self.radius**2
+        return _OUTWARD * float(self.loss.smoothness * self.radius**2)
 
     @property
     def linear(self) -> bool:
@@ -98,7 +100,7 @@ class WeighedGradients:
         loss, outputs = self.loss, len(self.coefficients)
         by_prediction = (self.coefficients.shape[1] + 7) * loss.smoothness * self.radius**2 * length
         own = (64 + 8 * outputs) * (loss.lipschitz + loss.smoothness) * self.radius
-        return _OUTWARD * _UNIT_ROUNDOFF * (by_prediction + own)
+        return _OUTWARD * _UNIT_ROUNDOFF * float(by_prediction + own)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
@@ -106,54 +108,97 @@ class WeighedGradients:
         row *= math.sqrt(self.size) if norm == "l1" else 1.0
         return 2 * row if neighbors == "replace_one" else row
 
+    def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
+        """Return what second derivatives of all rows add up to, about: by differences."""
+        product = total(_SecondDerivatives(self)).reshape(self.size, self.size) * self.curvature
+        values, axes = np.linalg.eigh((product + product.T) / 2)
+        positive: Array = (axes * np.maximum(values, 0.0)) @ axes.T
+        return positive
+
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         with np.errstate(all="ignore"):
-            x, targets, squares, there = measured(block)
-            slopes = finite(self.loss.derivatives(_predictions(self.coefficients, x, self.intercept), targets)[0])
+            x, predictions, targets, weights = self.weighed(block)
+            slopes = finite(self.loss.derivatives(predictions, targets)[0])
             lengths2 = np.maximum((slopes * slopes).sum(axis=0), self.loss.lipschitz**2)
-            squares += self.intercept * self.intercept
-            weights = there / np.maximum(squares / self.radius**2, 1.0)
             slopes = slopes * (weights * (self.loss.lipschitz / np.sqrt(lengths2)))
             gradient = np.empty(self.coefficients.shape)
             gradient[:, 0] = self.intercept * slopes.sum(axis=1)
             np.matmul(slopes, x.T, out=gradient[:, 1:])
             return gradient.ravel()
 
+    def weighed(self, block: Array) -> tuple[Array, Array, Array, Array]:
+        """Return inputs (d, rows), predictions (K, rows), targets and weights."""
+        x, targets, squares, there = measured(block)
+        weights = there / np.maximum((squares + self.intercept * self.intercept) / self.radius**2, 1.0)
+        return x, _predictions(self.coefficients, x, self.intercept), targets, weights
+
+
+@dataclass(frozen=True, eq=False)
+class _SecondDerivatives:
+    """Sums of w loss'' (x) z z' in units of the largest there is: for a search, and never told."""
+
+    gradients: WeighedGradients
+
+    @property
+    def size(self) -> int:
+        return self.gradients.size**2
+
+    def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
+        return 2.0 * (self.gradients.size if norm == "l1" else 1.0)
+
+    def block_sum(self, block: Array) -> Array:
+        loss = self.gradients.loss
+        with np.errstate(all="ignore"):
+            x, predictions, targets, weights = self.gradients.weighed(block)
+            z = np.concatenate([np.full((1, x.shape[1]), self.gradients.intercept), x])
+            shares = weights / (2 * _APART * self.gradients.curvature)
+            total = np.empty((loss.outputs, len(z), loss.outputs, len(z)))
+            for k, side in enumerate(_APART * np.eye(loss.outputs)[:, :, None]):
+                around = [finite(loss.derivatives(predictions + way * side, targets)[0]) for way in (-1.0, 1.0)]
+                for j, change in enumerate(shares * (around[1] - around[0])):
+                    total[j, :, k] = (change * z) @ z.T
+            return total.ravel()
+
 
 @dataclass(frozen=True, eq=False)
 class PredictionGradients:
-    """Gradients s z of a loss of one linear prediction, z = (1, x): values of rows for :class:`RobustSum`.
+    """Gradients s z of a loss of one linear prediction: values of rows for :class:`RobustSum`.
 
     Parameters
     ----------
     loss : PredictionLoss
     coefficients : (1, 1 + d) array
         Intercept first.
+    slopes : bool, default True
+        Whether gradients are those of slopes, z = x; or of the intercept, z = 1.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tacit.erm import LogisticLoss
-    >>> PredictionGradients(LogisticLoss(), np.zeros((1, 2)))(np.array([[1.0, 1.0], [3.0, 0.0]]))
-    array([[-0.5, -0.5],
-           [ 0.5,  1.5]])
+    >>> rows = np.array([[1.0, 1.0], [3.0, 0.0]])
+    >>> PredictionGradients(LogisticLoss(), np.zeros((1, 2)))(rows).T
+    array([[-0.5,  1.5]])
+    >>> PredictionGradients(LogisticLoss(), np.zeros((1, 2)), slopes=False)(rows).T
+    array([[-0.5,  0.5]])
     """
 
     loss: PredictionLoss
     coefficients: Array
+    slopes: bool = True
 
     @property
     def size(self) -> int:
-        """How many coefficients there are."""
-        return int(self.coefficients.size)
+        """How many values a row has."""
+        return int(self.coefficients.size) - 1 if self.slopes else 1
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in every column where a cell is missing."""
         columns = filled_up(block.T)
-        z = np.concatenate([np.ones((1, columns.shape[1])), columns[:-1]])
-        slopes = self.loss.derivatives(_predictions(self.coefficients, columns[:-1], 1.0), columns[-1])[0][0]
-        gradients: Array = np.where(np.isnan(columns).any(axis=0), np.nan, slopes * z)
+        steep = self.loss.derivatives(_predictions(self.coefficients, columns[:-1], 1.0), columns[-1])[0][0]
+        steep = np.where(np.isnan(columns).any(axis=0), np.nan, steep)
+        gradients: Array = steep * columns[:-1] if self.slopes else steep[None]
         return gradients[:, : len(block)].T
 
 
