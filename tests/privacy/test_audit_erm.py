@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
-from tacit.erm import HuberLoss, LogisticLoss
+from tacit.erm import ConvexLoss, HuberLoss, L1Ball, LogisticLoss
 from tacit.privacy import Budget, Gaussian, Plan, SampledGaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
@@ -41,6 +41,13 @@ class Huber(Joined, tacit.HuberRegressor):
     pass
 
 
+class Sparse(Joined, tacit.ERM):
+    pass
+
+
+LOG_COSH = ConvexLoss(lambda p, t: np.logaddexp(p - t, t - p), lambda p, t: np.tanh(p - t), 1.0, 1.0)
+
+
 MODELS = {
     "newton": Logistic(classes=[0, 1], n_iter=3),
     "three classes": Logistic(classes=[0, 1, 2], n_iter=3),
@@ -52,6 +59,12 @@ MODELS = {
     "svrg++": Logistic(classes=[0, 1], solver="svrg++", n_iter=2),
     "hinge": SVC(classes=[0, 1], n_iter=3),
     "huber": Huber(target_bounds=1.0, n_iter=3),
+    "output": Logistic(classes=[0, 1], solver="output"),
+    "objective": Logistic(classes=[0, 1], solver="objective"),
+    "output, three classes": Logistic(classes=[0, 1, 2], solver="output", C=0.1),
+    "objective, no intercept": Logistic(classes=[0, 1], solver="objective", fit_intercept=False),
+    "output, huber": Huber(target_bounds=1.0, alpha=1.0, solver="output"),
+    "frank_wolfe": Sparse(LOG_COSH, constraint=L1Ball(2.0), target_bounds=1.0, solver="frank_wolfe", n_iter=3),
 }
 RELATIONS = ("replace_one", "add_remove")
 BOTH = [(name, neighbors) for name in MODELS for neighbors in RELATIONS]
