@@ -93,12 +93,15 @@ def test_the_claim_stands_over_many_fits(name, neighbors):
     assert audited(name, 1500, neighbors).consistent_with()
 
 
-def test_too_little_noise_is_caught(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "less", "epsilon"), [("gradient", 8, 8.0), ("output", 50, 1.0), ("objective", 50, 1.0)]
+)
+def test_too_little_noise_is_caught(name, less, epsilon, monkeypatch):
     from tacit.release import curator
 
     noise = curator.discrete_gaussian
-    monkeypatch.setattr(curator, "discrete_gaussian", lambda scale, size, gen: noise(scale / 8, size, gen))
-    assert audited("gradient", 100).refutes()
+    monkeypatch.setattr(curator, "discrete_gaussian", lambda scale, size, gen: noise(scale / less, size, gen))
+    assert audited(name, 100, epsilon=epsilon).refutes()
 
 
 # The sampled path, by itself: what a curator releases of samples, against the accountant's curve.

@@ -5,16 +5,20 @@ Brute force: tables so small that every row can be replaced by the worst one, an
 
 import itertools
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
+from tacit.audit import audit_outputs
 from tacit.erm import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
-from tacit.privacy import TiltedGaussian
+from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
-from tacit.release import Minimum
+from tacit.release import Curator, Minimum, planned
 from tacit.release.curator import BLOCK_ROWS
+from tacit.release.noise import discrete_gaussian
+from tacit.sources import as_source
 from tacit.statistics import WeighedGradients
 
 RELATIONS = ("replace_one", "add_remove")
@@ -64,7 +68,7 @@ def rows_at_large(loss, rng, count):
 def test_no_row_moves_a_minimum_further_than_stated(loss, neighbors, strengths):
     search = asked(loss, strengths).search(neighbors, None, BLOCK_ROWS, 1)
     rng = np.random.default_rng(0)
-    for _ in range(15):
+    for _ in range(8):
         rows, other = rows_at_large(loss, rng, rng.integers(1, 9)), rows_at_large(loss, rng, 1)
         here = found(search, rows)
         assert np.isfinite(here).all()
@@ -207,3 +211,53 @@ def test_rows_at_an_angle_give_away_no_more_than_stated():
         for labels in ((0.0, 0.0), (0.0, 1.0)):
             tables = [np.vstack([base, [*x, y]]) for x, y in zip((one, other), labels)]
             assert (apart(search, *tables, grid) <= stated).all()
+
+
+# Through the door, at the worst pair of tables there is: what comes out keeps to the plan, and less noise does not.
+
+FAR = np.tile([np.sqrt(RADIUS**2 - 1.0), 0.0, 1e6], (3, 1))
+WORST = {
+    "output": (HuberLoss(), [Gaussian("minimum", 1.0, size=3)], None),
+    "objective": (LogisticLoss(), [TiltedGaussian("tilt", 1.0, size=3), Gaussian("minimum", 7.0, size=3)], "tilt"),
+}
+
+
+def audited(name, neighbors, trials, less=1.0, epsilon=1.0):
+    loss, steps, tilt = WORST[name]
+    plan = planned(steps, Budget(epsilon, 1e-3), neighbors)
+    minimum = asked(loss, (2.0,) if tilt is None else (0.0,), tilt=tilt)
+    other = np.vstack([FAR[:-1], FAR[-1:] * [1.0, 1.0, -1.0]]) if neighbors == "replace_one" else FAR[:-1]
+
+    def run(rows, seed):
+        curator = Curator(as_source(rows), plan, random_state=seed)
+        with mock.patch("tacit.release.curator.discrete_gaussian", lambda *how: quieter(less, *how)):
+            return curator.minimise("minimum", minimum)
+
+    return audit_outputs(
+        run, FAR, other, delta=1e-3, trials=trials, confidence=0.999, method="threshold", claim=plan, random_state=0
+    )
+
+
+def quieter(less, scale, size, gen):
+    return discrete_gaussian(scale / less, size, gen)
+
+
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("name", WORST)
+def test_the_door_keeps_to_the_plan(name, neighbors):
+    assert audited(name, neighbors, 60).consistent_with()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", RELATIONS)
+@pytest.mark.parametrize("name", WORST)
+def test_the_door_keeps_to_the_plan_in_the_long_run(name, neighbors):
+    audit = audited(name, neighbors, 8000)
+    assert audit.consistent_with()
+    assert audit.epsilon > 0.1  # the audit sees something, so it would see more if there were more
+
+
+@pytest.mark.parametrize(("name", "less"), [("output", 4.0), ("objective", 12.0)])
+def test_too_little_noise_is_caught(name, less):
+    """Labels of one and the same row move logistic gradients by half of what two rows could."""
+    assert audited(name, "replace_one", 160, less).refutes()

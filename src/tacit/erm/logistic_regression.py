@@ -164,6 +164,11 @@ class LogisticRegression(LinearClassifier):
         if self._covariance is not None:
             check_shapes(covariance=(self._covariance, (self._coefficients.size, self._coefficients.size)))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.solver != "objective"
+        return tags
+
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.
 

@@ -130,7 +130,8 @@ class ObjectivePerturbation(OutputPerturbation):
         if not estimator._smooth_loss:
             return 'needs a loss with two derivatives, which logistic regression alone has here; use "newton".'
         if len(estimator.classes_) > 2:
-            return f'is for two classes, and there are {len(estimator.classes_)}; use "newton" or "output".'
+            many = len(estimator.classes_)
+            return f'is for two classes, and there are {many}: Only binary classification is supported. Use "newton".'
         return None
 
     @staticmethod

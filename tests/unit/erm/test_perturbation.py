@@ -46,7 +46,9 @@ def test_it_needs_no_penalty():
 
 def test_objective_perturbation_is_worth_about_what_newton_is():
     errors = {
-        solver: np.mean([error(logistic(solver=solver, epsilon=0.3, random_state=seed).fit(X, LABELS)) for seed in range(5)])
+        solver: np.mean(
+            [error(logistic(solver=solver, epsilon=0.3, random_state=seed).fit(X, LABELS)) for seed in range(5)]
+        )
         for solver in ("newton", "objective")
     }
     assert errors["objective"] < 3 * errors["newton"]
