@@ -27,8 +27,9 @@ class ERM(LinearEstimator):
     constraint : L2Ball, L1Ball or Box, optional
         What these coefficients are confined to. An L1Ball goes without a regularizer.
     fit_intercept : bool, default True
-    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"}, default "auto"
-        "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes neither.
+    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "frank_wolfe"}
+        By default "auto": "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes
+        neither. "frank_wolfe" is for an L1Ball and many columns: each step chooses a corner; delta may be 0.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
     epsilon : float, default 1.0

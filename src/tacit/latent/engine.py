@@ -36,7 +36,7 @@ class Model(Protocol[State]):
         """
 
     def update(self, state: State, index: int, statistic: Statistic, released: Any, noise: float) -> State:
-        """M-step: return new parameters from a noisy sum, from what was chosen of a ``Choice``, or where a minimum is."""
+        """M-step: return new parameters from a noisy sum, what was chosen of a ``Choice``, or where a minimum is."""
 
 
 def run(

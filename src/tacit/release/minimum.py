@@ -35,8 +35,8 @@ probabilities of under 1e-800 that they do not hold are covered by what the boun
 *Every search ends.* With a metric M = Q + likely, m = sqrt(g' M^-1 g) measures how far there is to go. A plain step
 theta - M^-1 g / c has the gradient (1 - A) g in the metric, where A is between q / c and 1 once c M exceeds all second
 derivatives: m shrinks by 1 - q / c at least, q a public number. Steps that remember earlier ones (Anderson's), and
-those by second derivatives (Newton's), are taken only where they do better than by a fixed share. Nothing about the way is told; only how
-long a fit takes depends on it.
+those by second derivatives (Newton's), are taken only where they do better than that by a fixed share. Nothing about
+the way is told; only how long a fit takes depends on it.
 """
 
 from __future__ import annotations
