@@ -36,7 +36,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ from tacit.release.mechanisms import choose
 from tacit.release.minimum import Minimum, Search
 from tacit.release.noise import discrete_gaussian, discrete_laplace
 from tacit.release.planning import FINEST_NOISE
+from tacit.release.rows import Rows
 from tacit.release.sampling import PoissonSample
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
@@ -80,34 +81,6 @@ _MECHANISMS: dict[type[Step], str] = {
     TiltedGaussian: "discrete Gaussian tilt",
 }
 _Out = TypeVar("_Out")
-
-
-class Rows(Protocol):
-    """What a curator needs of a source: exact integer sums over blocks of at most ``BLOCK_ROWS`` rows."""
-
-    @property
-    def by_position(self) -> bool:
-        """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
-
-    def sum(
-        self,
-        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
-        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
-
-    def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
-        """Return the same rows with `function` applied to every block, lazily."""
-
-    def held(self) -> Rows:
-        """Return the same rows, mapped once and for all where memory allows."""
-
-    def part(self, index: int, of: int) -> Rows:
-        """Return every row whose position is `index` modulo `of`."""
-
-    def sampled(self, kept: PoissonSample) -> Rows:
-        """Return the rows that are in a sample."""
 
 
 class Curator:
@@ -130,6 +103,7 @@ class Curator:
     --------
     >>> import numpy as np
     >>> from tacit.privacy import Budget, Gaussian
+    >>> from tacit.release import planned
     >>> from tacit.sources import as_source
     >>> from tacit.statistics import ComponentMoments, Components
     >>> one = Components(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
