@@ -128,7 +128,7 @@ class ERM(LinearEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         self._penalty = self._checked_penalty()
-        budget = checked_budget(self, pure=self.solver == "frank_wolfe")
+        budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         curator, _, _ = self._fit_rows(

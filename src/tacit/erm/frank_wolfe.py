@@ -4,7 +4,8 @@ The ball has a corner for each slope and sign. A round chooses the corner along 
 exponential mechanism, and nothing else of the gradients is told: its cost grows with the logarithm of the number of
 columns, and after few rounds few slopes are not zero (Talwar, Thakurta and Zhang, 2015). Inputs are not measured first,
 as that would cost more than the choices do where columns are many: they are in standard coordinates, in which cells are
-from -1 to 1, and each number of a row's gradient is at most the loss's largest slope. An intercept is under no
+from -1 to 1, and each number of a row's gradient is at most the loss's largest slope (as much more as zero is away
+from the middle of the bounds, without an intercept). An intercept is under no
 constraint; it follows its own gradient, one number a round with Laplace noise. So a budget may be pure: delta 0.
 """
 
@@ -70,7 +71,7 @@ class FrankWolfe(Solver):
 
     def statistic(self, state: Array, index: int, noise: Noise) -> tuple[Array, Choice | RobustSum]:
         """Return gradients: to choose from, or that of the intercept with the number of rows."""
-        steepest = self.problem.loss.lipschitz
+        steepest = self.problem.loss.lipschitz * (1.0 + float(np.abs(self.problem.coordinates.centre).max()))
         values = PredictionGradients(self.problem.loss, state, self.rounds[index] == CORNER)
         count = 0.0 if values.slopes else _COUNT
         sums = RobustSum(np.zeros(values.size), np.full(values.size, steepest), Clip(), values, count)

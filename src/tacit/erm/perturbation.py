@@ -29,6 +29,7 @@ from tacit.statistics.components import Array
 MINIMUM, TILT = "minimum", "tilt"
 _RADIUS = 1.0  # in units of an ordinary row's length
 _EXPECTED = 0.5  # of the largest curvature, that rows have on average
+_LEAST = 1e-8  # of the penalty's sum over directions, that each has: columns may be in units that are worlds apart
 _MASK = 0.02  # share of the budget for how far off a tilted minimum is, as computed
 _ALONE = "minimises as far as it takes, and n_iter is for solvers that pay for every step; leave it out."
 _TRUSTED = (
@@ -101,7 +102,7 @@ class OutputPerturbation(Solver):
     def _ridge(self) -> Array:
         ridge = self.problem.ridge.copy()
         ridge[0, 0] = np.trace(ridge) / (len(ridge) - 1)
-        return ridge
+        return ridge + _LEAST * float(np.trace(ridge)) * np.eye(len(ridge))
 
     def update(self, state: Array, index: int, statistic: Minimum, released: Array, noise: float) -> Array:
         """Return the minimum."""

@@ -110,7 +110,7 @@ class WeighedGradients:
 
     def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
         """Return what second derivatives of all rows add up to, about: by differences."""
-        product = total(_SecondDerivatives(self)).reshape(self.size, self.size) * self.curvature
+        product = total(_SecondDerivatives(self)).reshape(self.size, self.size) / _SecondDerivatives(self).unit
         values, axes = np.linalg.eigh((product + product.T) / 2)
         positive: Array = (axes * np.maximum(values, 0.0)) @ axes.T
         return positive
@@ -136,7 +136,7 @@ class WeighedGradients:
 
 @dataclass(frozen=True, eq=False)
 class _SecondDerivatives:
-    """Sums of w loss'' (x) z z' in units of the largest there is: for a search, and never told."""
+    """Sums of w loss'' (x) z z', the largest as long as a gradient can be: for a search, and never told."""
 
     gradients: WeighedGradients
 
@@ -144,15 +144,19 @@ class _SecondDerivatives:
     def size(self) -> int:
         return self.gradients.size**2
 
+    @property
+    def unit(self) -> float:
+        return self.gradients.sensitivity("add_remove") / self.gradients.curvature
+
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        return 2.0 * (self.gradients.size if norm == "l1" else 1.0)
+        return 2 * self.gradients.sensitivity("add_remove") * (self.gradients.size if norm == "l1" else 1)
 
     def block_sum(self, block: Array) -> Array:
         loss = self.gradients.loss
         with np.errstate(all="ignore"):
             x, predictions, targets, weights = self.gradients.weighed(block)
             z = np.concatenate([np.full((1, x.shape[1]), self.gradients.intercept), x])
-            shares = weights / (2 * _APART * self.gradients.curvature)
+            shares = weights * (self.unit / (2 * _APART))
             total = np.empty((loss.outputs, len(z), loss.outputs, len(z)))
             for k, side in enumerate(_APART * np.eye(loss.outputs)[:, :, None]):
                 around = [finite(loss.derivatives(predictions + way * side, targets)[0]) for way in (-1.0, 1.0)]
