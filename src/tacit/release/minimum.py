@@ -98,7 +98,7 @@ class Minimum:
     likely : (p, p) array
         About what second derivatives of all rows add up to; makes searches short.
     most_rows : float
-        No table has more rows than this.
+        No table has more rows than this; if one had, nothing here would hold, and a search might not end.
     fall : float, default infinity
         The most by which any row's function can fall below its value at the centre.
     tilt : str, optional
