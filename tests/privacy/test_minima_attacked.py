@@ -252,9 +252,10 @@ def test_the_door_keeps_to_the_plan(name, neighbors):
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("name", WORST)
 def test_the_door_keeps_to_the_plan_in_the_long_run(name, neighbors):
-    audit = audited(name, neighbors, 8000)
+    audit = audited(name, neighbors, 4000, epsilon=4.0)
     assert audit.consistent_with()
-    assert audit.epsilon > 0.1  # the audit sees something, so it would see more if there were more
+    if name == "output":  # where the pair is the worst there is: the audit sees something, and would see more
+        assert audit.epsilon > 0.5
 
 
 @pytest.mark.parametrize(("name", "less"), [("output", 6.0), ("objective", 12.0)])
