@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
 from tacit.sources.names import check_names, check_selection, listed
-from tacit.sources.partitions import Partial, PartitionedSource, added, partial_sum, unquoted
+from tacit.sources.partitions import (
+    HeldPartitions,
+    Partial,
+    PartitionedSource,
+    added,
+    held_blocks,
+    held_sum,
+    partial_sum,
+    unquoted,
+)
+from tacit.sources.source import Source
 
 _AT_ONCE = 8  # partial sums that one task adds up
 
@@ -21,9 +31,8 @@ _AT_ONCE = 8  # partial sums that one task adds up
 class DaskSource(PartitionedSource):
     """Rows of a Dask data frame, or of a Dask array of numbers, on whichever client or scheduler is active.
 
-    Each release is one graph: a task for each partition, and a tree of tasks that add up what these return. A partition
-    is read or computed anew for each release; call ``persist()`` on the collection first if it fits in the workers'
-    memory.
+    Each release is one graph: a task for each partition, and a tree of tasks that add up what these return. From the
+    first release on, workers hold what the rows have become (:class:`HeldDask`).
 
     Examples
     --------
@@ -70,22 +79,66 @@ class DaskSource(PartitionedSource):
         return DaskSource(self._collection[[self._collection.columns[position] for position in positions]])
 
     def _sum(self, pickled: bytes) -> Partial:
-        import dask
+        return _total(_partition_sum, np.ravel(self._collection.to_delayed()), pickled)
 
-        shared = dask.delayed(pickled)  # sent once, not with each task
-        summed = dask.delayed(_partition_sum, pure=True)
-        level = [summed(part, shared, number) for number, part in enumerate(np.ravel(self._collection.to_delayed()))]
-        while len(level) > 1:
-            level = [dask.delayed(added)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)]
-        return dask.compute(level[0])[0]
+    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+        return HeldDask(_held_partition, np.ravel(self._collection.to_delayed()), pickled, names, self)
 
     def __repr__(self) -> str:
         columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
         return f"DaskSource({self._collection.npartitions} partitions, {columns})"
 
 
+class HeldDask(HeldPartitions):
+    """Rows of a Dask collection as blocks of numbers, that workers keep, on disk where need be."""
+
+    def __init__(
+        self,
+        function: Callable[[Any, bytes], list[Any]],
+        partitions: Iterable[Any],
+        pickled: bytes,
+        names: tuple[str, ...] | None,
+        origin: PartitionedSource,
+    ) -> None:
+        import dask
+
+        super().__init__(names, origin)
+        shared, held = dask.delayed(pickled), dask.delayed(function)
+        self._held_partitions = unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
+
+    def _sum(self, pickled: bytes) -> Partial:
+        return _total(_sum_of_held, self._held_partitions, pickled)
+
+    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+        return HeldDask(_held_again, self._held_partitions, pickled, names, self)
+
+
+def _total(function: Callable[[Any, bytes, int], Partial], partitions: Iterable[Any], pickled: bytes) -> Partial:
+    """Return what a function of partitions adds up to, by a tree of tasks."""
+    import dask
+
+    shared = dask.delayed(pickled)  # sent once, not with each task
+    summed = dask.delayed(function, pure=True)
+    level = [summed(part, shared, number) for number, part in enumerate(partitions)]
+    while len(level) > 1:
+        level = [dask.delayed(added)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)]
+    return dask.compute(level[0])[0]
+
+
 def _partition_sum(partition: Any, pickled: bytes, number: int) -> Partial:
     return partial_sum(partial(_blocks, partition), pickled, number)
+
+
+def _held_partition(partition: Any, pickled: bytes) -> list[Any]:
+    return list(held_blocks(partial(_blocks, partition), pickled))
+
+
+def _held_again(held: list[Any], pickled: bytes) -> list[Any]:
+    return list(held_blocks(lambda: held, pickled))
+
+
+def _sum_of_held(held: list[Any], pickled: bytes, number: int) -> Partial:
+    return held_sum(lambda: held, pickled, number)
 
 
 def _blocks(partition: Any) -> Iterator[pa.Table | NDArray[np.float64]]:

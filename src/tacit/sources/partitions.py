@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import pickle
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.sources.sampling import Kept, SampledSource, chosen
@@ -29,6 +30,7 @@ _UNKNOWN = (
     "installed on the workers, in the same versions as here?"
 )
 _Computed = TypeVar("_Computed")
+_MOST_WIDENED = 4  # times as many columns as there were may be held: levels of categories can be many
 _NOT_COMPUTED = (
     "The rows could not be computed where they are, for a reason that is not told here because it could quote one. "
     "Compute the collection by itself to see it."
@@ -102,10 +104,48 @@ def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
+def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[NDArray[np.float64] | Partial]:
+    """Yield what a pickled function makes of the blocks of a partition, on a worker; or, last, why that failed."""
+    try:
+        function = pickle.loads(pickled)
+        for block in blocks():
+            yield block if isinstance(block, Partial) else function(block)
+    except UnreadableCells as error:
+        yield Partial(failure=str(error))
+    except Exception:
+        yield Partial(failure=_UNKNOWN)
+
+
+def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
+    """Add up a pickled function over blocks that `held_blocks` gave."""
+    failures: list[Partial] = []
+
+    def sound() -> Iterator[Any]:
+        for block in blocks():
+            if isinstance(block, Partial):
+                failures.append(block)
+            else:
+                yield block
+
+    total = partial_sum(sound, pickled, partition)
+    return failures[0] if failures else total
+
+
 class PartitionedSource(Source):
-    """Rows on a cluster. Engines say how to sum over all partitions."""
+    """Rows on a cluster. Engines say how to sum over all partitions, and how workers hold them."""
 
     by_position = False
+
+    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+        import cloudpickle
+
+        if names is not None and len(names) > _MOST_WIDENED * self.n_columns:
+            return None
+        return self._held(cloudpickle.dumps(function), names)
+
+    @abstractmethod
+    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+        """Return what a pickled function makes of blocks, held by the workers from the first pass on."""
 
     @abstractmethod
     def _sum(self, pickled: bytes) -> Partial:
@@ -157,3 +197,32 @@ class _SampledPartitions(SampledSource):
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         return self.parent._total(OfSample(finished(function, finish), self.kept))
+
+
+class HeldPartitions(PartitionedSource):
+    """Blocks of numbers that workers hold: what has become of the rows of `origin`."""
+
+    def __init__(self, names: tuple[str, ...] | None, origin: PartitionedSource) -> None:
+        self.names, self.origin = names, origin
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self.names
+
+    @property
+    def n_columns(self) -> int:
+        return self.origin.n_columns if self.names is None else len(self.names)
+
+    @property
+    def n_rows(self) -> int:
+        return self.origin.n_rows
+
+    @property
+    def types(self) -> pa.Schema:
+        raise TypeError("A mapped source has no declared types; ask the source it was made from.")
+
+    def select(self, columns: Sequence[str]) -> Source:
+        raise TypeError("Columns cannot be selected after map; select them first, then map.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_columns} columns)"

@@ -113,10 +113,17 @@ class Source(ABC):
     def held(self) -> Source:
         """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
 
-        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB. Other sources,
-        such as files, are returned as they are: their rows are never held.
+        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB; and on clusters,
+        whose workers hold them. Files are returned as they are: their rows are never held.
         """
         return self
+
+    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+        """Return what `function` makes of the rows, held for many passes; None where rows are not held.
+
+        Rows on a cluster are, by its workers; `names` are those of the columns that the function returns.
+        """
+        return None
 
     def part(self, index: int, of: int) -> Source:
         """Return every row whose position, counted from 0, is `index` modulo `of`, of a source of float64 matrices.
@@ -206,7 +213,7 @@ class MappedSource(Source):
 
     def held(self) -> Source:
         if not self.in_memory:
-            return self
+            return self.parent.held_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
         held = tuple(self.blocks())
@@ -214,6 +221,10 @@ class MappedSource(Source):
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read
         return HeldSource(held, self.names)
+
+    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+        first = self.function
+        return self.parent.held_as(lambda block: function(first(block)), names or self.names)
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
