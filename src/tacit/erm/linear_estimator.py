@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tacit.erm.problem import Penalty, Problem
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
-from tacit.privacy import Budget, Plan, Step
+from tacit.privacy import Budget, Plan, Relation, SampledGaussian, Step
 from tacit.release import Curator
 from tacit.sources import Source
 from tacit.statistics.components import Array
@@ -65,6 +66,7 @@ class LinearEstimator(SupervisedEstimator):
         units = np.append(_public_units(domain), target_unit)
         moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
+        steps = [_to_scale(step, self.neighbors) for step in steps]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
@@ -149,6 +151,17 @@ def _public_units(domain: Domain) -> Array:
             if place.stop <= len(units) and isinstance(column, Categorical | Boolean):
                 units[place] = 1.0 if isinstance(column, Categorical) else 2.0
     return units
+
+
+def _to_scale(step: Step, neighbors: Relation) -> Step:
+    """Return a step with noise that has the right proportion to other steps' under this relation.
+
+    Where a row is replaced, sums move by twice what a row adds. Of all steps, those of sampled rows alone state their
+    noise in units of what a row adds under both relations.
+    """
+    if neighbors == "replace_one" and isinstance(step, SampledGaussian):
+        return replace(step, noise_multiplier=2 * step.noise_multiplier)
+    return step
 
 
 def _noise(plan: Plan, steps: list[Step]) -> float:

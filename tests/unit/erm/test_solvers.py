@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tacit
 from tacit.erm.input_moments import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS
 from tacit.erm.losses import LogisticLoss
@@ -42,8 +43,31 @@ def test_every_rule_finds_the_minimum(name, iterations):
 
 
 def test_epochs_are_snapshots_and_differences():
-    assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
-    assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [38, [GRADIENT] * 2]
+    assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 30) * 2
+    assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [73, [GRADIENT] * 2]
+
+
+def test_an_epoch_has_the_mean_of_its_second_half():
+    model = SOLVERS["svrg"](problem(), 2)
+    state, points = model.start(), []
+    for index, name in enumerate(model.rounds[:32]):
+        state, statistic = model.statistic(state, index, lambda statistic: 1.0)
+        if index == 31:
+            np.testing.assert_allclose(state.snapshot, np.mean(points[15:], axis=0))
+        state = model.update(state, index, statistic, RNG.normal(size=3), 1.0)
+        points += [state.point] * (name == DIFFERENCE)
+
+
+@pytest.mark.parametrize("name", ["svrg", "katyusha", "svrg++"])
+def test_steps_are_short_where_noise_would_carry_the_point_away(name):
+    """An epoch's noise, added up, is no longer than the way that the point has gone; where noise is small, it is free."""
+    model = SOLVERS[name](problem(), 2)
+    epoch = range(1, 1 + model.rounds[1:].index(SNAPSHOT))
+    free, short = model._step(1, 1e-6), model._step(1, 100.0)
+    assert free == pytest.approx(model.longest / problem().smoothness)
+    sampled = 0.05 * 3000
+    per_unit_of_distance = problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
+    assert short * per_unit_of_distance * np.sqrt(len(epoch)) == pytest.approx(1.0)
 
 
 def test_the_first_difference_of_an_epoch_is_next_to_nothing():
@@ -71,6 +95,20 @@ def test_no_sample_of_one_row_is_offered():
         for step in SOLVERS[name].steps(4, 3, 1.0):
             if isinstance(step, SampledGaussian):
                 assert step.sampling_rate >= 0.01
+
+
+@pytest.mark.parametrize("solver", ["sgd", "svrg", "katyusha", "svrg++"])
+def test_samples_leave_what_moments_are_given_under_both_relations(solver):
+    """Noise on sampled sums is stated per row added; where rows are replaced, it has to be twice as much, as others'."""
+    y = ROWS[:, -1].astype(int)
+    options = {"classes": [0, 1], "bounds": 5.0, "random_state": 0}
+    for neighbors in ("add_remove", "replace_one"):
+        fits = (
+            tacit.LogisticRegression(solver=name, neighbors=neighbors, **options).fit(ROWS[:, :-1], y)
+            for name in (solver, "gradient")
+        )
+        noise = [next(each for each in fit.privacy_.releases if each.name == "columns").noise_scale for fit in fits]
+        assert noise[0] == pytest.approx(noise[1], rel=0.3)
 
 
 def test_rounds_cost_next_to_nothing():
