@@ -60,7 +60,7 @@ def test_an_epoch_has_the_mean_of_its_second_half():
 
 @pytest.mark.parametrize("name", ["svrg", "katyusha", "svrg++"])
 def test_steps_are_short_where_noise_would_carry_the_point_away(name):
-    """An epoch's noise, added up, is no longer than the way that the point has gone; where noise is small, it is free."""
+    """An epoch's noise, added up, is no longer than the way that the point has gone."""
     model = SOLVERS[name](problem(), 2)
     epoch = range(1, 1 + model.rounds[1:].index(SNAPSHOT))
     free, short = model._step(1, 1e-6), model._step(1, 100.0)
@@ -99,7 +99,7 @@ def test_no_sample_of_one_row_is_offered():
 
 @pytest.mark.parametrize("solver", ["sgd", "svrg", "katyusha", "svrg++"])
 def test_samples_leave_what_moments_are_given_under_both_relations(solver):
-    """Noise on sampled sums is stated per row added; where rows are replaced, it has to be twice as much, as others'."""
+    """Noise on sampled sums is stated per row added; where rows are replaced, it has to be twice that, as others' is."""
     y = ROWS[:, -1].astype(int)
     options = {"classes": [0, 1], "bounds": 5.0, "random_state": 0}
     for neighbors in ("add_remove", "replace_one"):
