@@ -99,7 +99,7 @@ def test_no_sample_of_one_row_is_offered():
 
 @pytest.mark.parametrize("solver", ["sgd", "svrg", "katyusha", "svrg++"])
 def test_samples_leave_what_moments_are_given_under_both_relations(solver):
-    """Noise on sampled sums is stated per row added; where rows are replaced, it has to be twice that, as others' is."""
+    """Noise on sampled sums is stated per row added; where rows are replaced it has to be twice that."""
     y = ROWS[:, -1].astype(int)
     options = {"classes": [0, 1], "bounds": 5.0, "random_state": 0}
     for neighbors in ("add_remove", "replace_one"):
