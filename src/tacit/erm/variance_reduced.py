@@ -29,6 +29,7 @@ from tacit.statistics.components import Array
 SNAPSHOT, DIFFERENCE = "snapshot gradient", "sampled difference"
 RATE = 0.05
 _SNAPSHOTS = 0.8  # share of the budget
+_REACH = 3.0  # lengths of ordinary rows; differences of longer ones are shortened, and steps overshoot if many are
 _LEAST = 1e-9  # the shortest difference that is asked about
 
 
@@ -102,7 +103,7 @@ class VarianceReduced:
         asked = self._asked(state)
         apart = float(np.linalg.norm(asked - state.snapshot))
         # |difference| <= curvature |z| |<z, asked - snapshot>|: for ordinary rows, curvature |z| |asked - snapshot|.
-        radius = min(2 * problem.radius, problem.loss.smoothness * problem.coordinates.length * apart)
+        radius = min(2 * problem.radius, _REACH * problem.loss.smoothness * problem.coordinates.length * apart)
         statistic = LossGradients(
             problem.loss, asked, max(radius, _LEAST), 0.0, problem.intercept, anchor=state.snapshot
         )
@@ -113,10 +114,9 @@ class VarianceReduced:
         problem = self.problem
         if self.rounds[index] == SNAPSHOT:
             return replace(state, gradient=problem.mean_gradient(statistic, released))
-        difference = statistic.gradient(released) / (RATE * problem.rows)
-        apart = statistic.coefficients - state.snapshot
         step = self._step(index, noise)
-        gradient = state.gradient + difference + apart @ problem.ridge
+        difference = problem.mean_gradient(statistic, released, RATE * problem.rows) - state.snapshot @ problem.ridge
+        gradient = state.gradient + difference
         point = bounded(problem.prox(state.point - step * gradient, step))
         counted = state.snapshot + self.towards * (point - state.snapshot)
         if index < self._middle(index):
@@ -134,7 +134,7 @@ class VarianceReduced:
     def _step(self, index: int, noise: float) -> float:
         """Return how long a step is: not so long that an epoch's noise on differences would carry the point away."""
         problem, (first, end) = self.problem, self._epoch(index)
-        wobble = problem.loss.smoothness * problem.coordinates.length * noise / (RATE * problem.rows)
+        wobble = _REACH * problem.loss.smoothness * problem.coordinates.length * noise / (RATE * problem.rows)
         steady = 1 / (wobble * math.sqrt(problem.begin.size * (end - first)))
         return min(self.longest / problem.smoothness, steady)
 

@@ -66,7 +66,7 @@ def test_steps_are_short_where_noise_would_carry_the_point_away(name):
     free, short = model._step(1, 1e-6), model._step(1, 100.0)
     assert free == pytest.approx(model.longest / problem().smoothness)
     sampled = 0.05 * 3000
-    per_unit_of_distance = problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
+    per_unit_of_distance = 3 * problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
     assert short * per_unit_of_distance * np.sqrt(len(epoch)) == pytest.approx(1.0)
 
 
@@ -95,6 +95,30 @@ def test_no_sample_of_one_row_is_offered():
         for step in SOLVERS[name].steps(4, 3, 1.0):
             if isinstance(step, SampledGaussian):
                 assert step.sampling_rate >= 0.01
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_no_intercept_is_no_intercept(solver):
+    """Noise on what is not asked for must not become an answer."""
+    options = {"solver": solver, "classes": [0, 1], "bounds": 5.0, "fit_intercept": False, "random_state": 0}
+    model = tacit.LogisticRegression(**options).fit(ROWS[:, :-1], ROWS[:, -1].astype(int))
+    assert model.intercept_ == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(model.coef_).max() > 0.1
+
+
+@pytest.mark.parametrize("solver", ["svrg", "katyusha"])
+def test_epochs_do_not_overshoot_where_some_rows_are_long(solver):
+    """Rare levels are long rows in white coordinates: differences that are cut short there lead steps astray."""
+    rng = np.random.default_rng(0)
+    shares = 0.75 ** np.arange(25)
+    levels = rng.choice(25, 40_000, p=shares / shares.sum())
+    X = np.eye(25)[levels] - 1 / 25
+    y = (rng.logistic(size=len(X)) < rng.normal(size=25)[levels]).astype(int)
+    model = tacit.LogisticRegression(solver=solver, classes=[0, 1], bounds=1.0, delta=1e-5, random_state=0).fit(X, y)
+    counts = np.bincount(levels, minlength=25)
+    p = np.clip(np.bincount(levels, y, minlength=25) / counts, 1e-9, 1 - 1e-9)
+    best = -float(np.sum(counts * (p * np.log(p) + (1 - p) * np.log(1 - p)))) / len(X)
+    assert -np.mean(model.predict_log_proba(X)[np.arange(len(X)), y]) - best < 0.02
 
 
 @pytest.mark.parametrize("solver", ["sgd", "svrg", "katyusha", "svrg++"])
