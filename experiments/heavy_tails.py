@@ -58,15 +58,16 @@ RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.1, 0.5, 1.0)
 MOMENT_BOUND, STEPS, SAMPLED_STEPS, SAMPLE = 5.0, 50, 300, 1000
 CLIPS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-NOTHING = 1e6  # an epsilon at which there is next to no noise
 OURS, PLAIN = "tacit's default", "not private"
 WHOLE, SAMPLED = "Algorithm 4", "Algorithm 4, samples of 1000"
 RGD, SAMPLED_RGD = "RGD, not private", "RGD, samples of 1000, not private"
 MISPRINT = "Algorithm 4, noise of the thesis, NOT PRIVATE"
 HINDSIGHT = "clipped descent, best length in hindsight"
-GREEN = "#2a8a4a"
+TRIMMED = {f"Algorithm 3, corrected, κ = {width:g}": width for width in (20.0, 200.0)}
+GREEN, VIOLET = "#2a8a4a", "#7a4fa3"
 EVERYWHERE = (PLAIN, SAMPLED_RGD, OURS, SAMPLED, HINDSIGHT)  # also where rows and columns are varied, as in the paper
-PRIVATE = (OURS, WHOLE, SAMPLED, HINDSIGHT)
+FREE = (PLAIN, RGD, SAMPLED_RGD)  # of privacy
+PRIVATE = (OURS, WHOLE, SAMPLED, HINDSIGHT, *TRIMMED)
 
 
 @dataclass(frozen=True)
@@ -105,22 +106,24 @@ class Row(NamedTuple):
 # -------------------------------------------------------------------------------------------------------------- methods
 
 
-def ways(case: Case, data: Data, setting: Setting, seed: int) -> dict[str, list[np.ndarray]]:
-    """Return coefficients (1 + d), the intercept first, after each step of each method; of some after all steps."""
+def methods(case: Case, data: Data, setting: Setting, seed: int) -> dict[str, Callable[[], list[np.ndarray]]]:
+    """Return what runs each method: coefficients (1 + d), the intercept first, after each step or after all."""
     delta, sample = 1 / len(data.X), SAMPLE / len(data.X)
     spent = partial(descent, case, data, delta=delta, seed=seed)
-    found = {
+    found: dict[str, Callable[[], list[np.ndarray]]] = {
         PLAIN: lambda: [plain(case, data)],
-        RGD: lambda: spent(NOTHING),
-        SAMPLED_RGD: lambda: spent(NOTHING, sample),
+        RGD: lambda: spent(None),
+        SAMPLED_RGD: lambda: spent(None, sample),
         OURS: lambda: [default(case, data, setting.epsilon, delta, seed)],
         WHOLE: lambda: spent(setting.epsilon),
         SAMPLED: lambda: spent(setting.epsilon, sample),
         MISPRINT: lambda: spent(misprinted(setting.epsilon, delta)),
         HINDSIGHT: lambda: hindsight(case, data, setting.epsilon, delta, seed),
     }
-    shown = found if setting in case.sweeps["epsilon"] else EVERYWHERE
-    return {name: found[name]() for name in shown}
+    if not case.logistic:
+        for name, width in TRIMMED.items():
+            found[name] = partial(trimmed, case, data, setting.epsilon, delta, seed, width)
+    return found if setting in case.sweeps["epsilon"] else {name: found[name] for name in EVERYWHERE}
 
 
 def misprinted(epsilon: float, delta: float) -> float:
@@ -151,9 +154,9 @@ def default(case: Case, data: Data, epsilon: float, delta: float, seed: int) -> 
 
 
 def descent(
-    case: Case, data: Data, epsilon: float, sampling_rate: float = 1.0, *, delta: float, seed: int
+    case: Case, data: Data, epsilon: float | None, sampling_rate: float = 1.0, *, delta: float, seed: int
 ) -> list[np.ndarray]:
-    """Return the steps of Algorithm 4 on inputs as they are, by the library's releases."""
+    """Return the steps of Algorithm 4 on inputs as they are, by the library's releases; or, of RGD, without noise."""
     (n, d), whole = data.X.shape, sampling_rate == 1
     wide = 1 + d
     loss = LogisticLoss() if case.logistic else SquaredLoss()
@@ -162,8 +165,16 @@ def descent(
     steps = STEPS if whole else SAMPLED_STEPS
     length = 0.1 if whole and not case.logistic else 1.0
     model = Kept(problem, steps, MOMENT_BOUND, length, sampling_rate)
-    plan = planned_once(steps, d + case.intercept, sampling_rate, epsilon, delta)
-    run(model, Curator(as_source(np.column_stack([data.X, data.y])), plan, random_state=seed))
+    rows = np.column_stack([data.X, data.y])
+    if epsilon is not None:
+        plan = planned_once(steps, d + case.intercept, sampling_rate, epsilon, delta)
+        run(model, Curator(as_source(rows), plan, random_state=seed))
+        return model.trace
+    rng, state = np.random.default_rng(seed), model.start()
+    for index in range(steps):
+        state, statistic = model.statistic(state, index, lambda statistic: 0.0)
+        drawn = rows if whole else rows[rng.random(n) < sampling_rate]
+        state = model.update(state, index, statistic, statistic.block_sum(drawn), 0.0)
     return model.trace
 
 
@@ -181,6 +192,18 @@ class Kept(RobustDescent):
         after = super().update(*parts)
         self.trace = [*getattr(self, "trace", []), after.mean[0]]
         return after
+
+
+def trimmed(case: Case, data: Data, epsilon: float, delta: float, seed: int, width: float) -> list[np.ndarray]:
+    """Return what Algorithm 3 comes to: trimmed means of gradients, which are known within a range of this width.
+
+    Steps are the library's; shorter ones where inputs are not white.
+    """
+    options = {"method": "trimmed", "gradient_bounds": width / 2, "fit_intercept": case.intercept}
+    options |= {"learning_rate": 0.2} if case.intercept else {}
+    budget = {"epsilon": epsilon, "delta": delta * (1 - 1e-9), "random_state": seed}
+    found = tacit.LinearRegression(**options, **budget).fit(data.X, data.y)
+    return [np.append(found.intercept_, found.coef_)]
 
 
 def hindsight(case: Case, data: Data, epsilon: float, delta: float, seed: int) -> list[np.ndarray]:
@@ -272,11 +295,14 @@ def cases(adult: Path) -> dict[str, Case]:
 def measure(case: Case, seeds: int) -> list[Row]:
     """Return what all methods come to, at all settings; after each step where nothing is varied."""
     table: list[Row] = []
+    known: dict[tuple[Any, ...], list[np.ndarray]] = {}  # what does not depend on epsilon
     for setting in dict.fromkeys(each for sweep in case.sweeps.values() for each in sweep):
         runs: dict[str, list[list[tuple[float, ...]]]] = {}
         for seed in range(seeds):
             data = case.draw(setting, seed)
-            for method, way in ways(case, data, setting, seed).items():
+            for method, search in methods(case, data, setting, seed).items():
+                key = (method, setting.rows, setting.columns, seed, None if method in FREE else setting.epsilon)
+                way = known[key] if key in known else known.setdefault(key, search())
                 steps = way if setting == case.base else way[-1:]
                 runs.setdefault(method, []).append([data.measures(step) for step in steps])
         for method, found in runs.items():
@@ -317,7 +343,20 @@ def verdicts(case: Case, table: Sequence[Row]) -> list[str]:
                 shown = " ".join(f"{error:.3f}" for error in found)
                 way = "grows" if grows else "falls"
                 lines.append(f"{case.measured[0].capitalize()}, {method}, {way} with {what}: {held} ({shown})")
-    for other in (WHOLE, SAMPLED, HINDSIGHT, PLAIN):
+    if not case.logistic:
+        narrow, wide = ([last[setting, name] for setting in case.sweeps["epsilon"]] for name in TRIMMED)
+        ratios = [one / other for one, other in zip(wide, narrow)]
+        sensitive = _held([not 0.8 <= ratio <= 1.25 for ratio in ratios])
+        lines.append(f"Algorithm 3 is sensitive to κ: {sensitive} ({min(ratios):.2f} to {max(ratios):.2f} times)")
+        rows = [
+            [final(table)[setting, name, case.measured[0]] for setting in case.sweeps["epsilon"]]
+            for name in (*TRIMMED, WHOLE)
+        ]
+        ranges = [[row.high / row.low for row in each] for each in rows]
+        wider = _held([one > other for one, other in zip(ranges[0], ranges[-1])])
+        shown = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(ranges[0], ranges[-1]))
+        lines.append(f"Algorithm 3 varies more between runs than {WHOLE}: {wider} (largest over least: {shown})")
+    for other in [name for name in (*PRIVATE[1:], PLAIN) if (case.base, name) in last]:
         ratios = [last[key[0], OURS] / value for key, value in last.items() if key[1] == other]
         held = _held([ratio <= 1 for ratio in ratios])
         lines.append(f"{OURS} below {other}: {held} ({min(ratios):.2f} to {max(ratios):.2f} times)")
@@ -341,7 +380,7 @@ def draw(case: Case, table: Sequence[Row], caption: str) -> Any:
     panels += [("epsilon", case.sweeps["epsilon"], name) for name in case.measured[1:]]
     wide = 2 if len(panels) == 3 else 3
     high = math.ceil((1 + len(panels)) / wide)
-    figure = Figure(figsize=(4.4 * wide + 3, 3.6 * high), layout="constrained")
+    figure = Figure(figsize=(4.6 * wide, 3.7 * high + 0.6), layout="constrained")
     first, *others = figure.subplots(high, wide).ravel()
     for method in dict.fromkeys(row.method for row in table):
         steps = [row for row in table if row.method == method and Setting(*row[:3]) == case.base]
@@ -368,7 +407,8 @@ def draw(case: Case, table: Sequence[Row], caption: str) -> Any:
     for axes in (first, *others):
         axes.grid(alpha=0.3)
     figure.suptitle(caption, fontsize=10)
-    figure.legend(*first.get_legend_handles_labels(), loc="outside right upper", fontsize=8, frameon=False)
+    handles = first.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=wide + 1, fontsize=8, frameon=False)
     return figure
 
 
@@ -379,6 +419,8 @@ def style(method: str) -> dict[str, Any]:
     marker = {"marker": "o", "markersize": 3}
     if method == OURS:
         return {"color": BLUE, "linewidth": 2.4, **marker}
+    if method in TRIMMED:
+        return {"color": VIOLET, "linestyle": ("-", ":")[list(TRIMMED).index(method)], **marker}
     colour = {WHOLE: ORANGE, RGD: ORANGE, SAMPLED: GREEN, SAMPLED_RGD: GREEN, MISPRINT: RED, HINDSIGHT: GREY}[method]
     return {"color": colour, "linestyle": "--" if "not private" in method.lower() else "-", **marker}
 
