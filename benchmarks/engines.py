@@ -52,7 +52,7 @@ def write_folder(folder: Path, count: int) -> Path:
         mine = count // FILES
         path = folder / f"part-{file:02}.parquet"
         schema = pa.schema([(f"x{j}", pa.float64()) for j in range(COLUMNS)])
-        with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
+        with pq.ParquetWriter(path, schema) as writer:  # as pyarrow writes them unless told otherwise
             for start in range(0, mine, 1_000_000):
                 some = rows(min(1_000_000, mine - start), 1000 * file + start // 1_000_000)
                 writer.write_table(pa.table(list(some.T), schema=schema), row_group_size=250_000)

@@ -163,10 +163,18 @@ def pages():
     with pytest.warns(UserWarning, match="delta"):
         seeded.fit(many)
     others = [tacit.KMeans(9, epsilon=3.0, bounds=odd), tacit.Moments(bounds=odd), tacit.FactorAnalysis(3, bounds=odd)]
+    supervised = [
+        tacit.LinearRegression(bounds=odd).fit(many, long),
+        tacit.LogisticRegression(bounds=odd).fit(many, "level"),
+        tacit.LogisticRegression(bounds=usual).fit(rows, "smoker"),
+        tacit.Lasso(1e5, bounds=odd).fit(many, long),
+        tacit.MixtureOfRegressions(2, bounds=usual).fit(rows, "pressure"),
+    ]
     return [
         report_html(model, title="A cohort"),
         report_html(seeded, title=long + EVIL),
         *(report_html(other.fit(many)) for other in others),
+        *map(report_html, supervised),
     ]
 
 
@@ -201,7 +209,9 @@ def test_everything_is_there_without_a_script(found):
         assert words in usual["text"]
     assert usual["certificate"] == odd["certificate"] == "tacit.certificate/1"
     assert "SEEDED: NOT PRIVATE" in odd["text"]
-    for measured, words in zip(found[1][4::2], ("9 centres", "Which columns go together", "How much they explain")):
+    kinds = ("9 centres", "Which columns go together", "How much they explain")
+    supervised = ("What inputs add to", "How inputs change the odds", "odds of true", "exactly zero", "each component")
+    for measured, words in zip(found[1][4::2], kinds + supervised, strict=True):
         assert words in measured["text"]
 
 

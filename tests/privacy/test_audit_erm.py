@@ -11,8 +11,8 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
-from tacit.erm import HuberLoss, LogisticLoss
-from tacit.privacy import Budget, Gaussian, Plan, SampledGaussian
+from tacit.erm import HuberLoss, LogisticLoss, shares
+from tacit.privacy import Budget, Gaussian, Plan, SampledGaussian, SplitGaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
 from tacit.statistics import LossGradients
@@ -78,6 +78,14 @@ def test_the_claim_stands(name, neighbors):
 @pytest.mark.parametrize(("name", "neighbors"), BOTH)
 def test_the_claim_stands_over_many_fits(name, neighbors):
     assert audited(name, 1500, neighbors).consistent_with()
+
+
+@pytest.mark.parametrize("trials", [40, pytest.param(1500, marks=pytest.mark.slow)])
+def test_the_claim_stands_where_rows_are_dealt_out(trials, monkeypatch):
+    monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
+    assert audited("newton", trials).consistent_with()
+    kinds = {step.name: type(step) for step in MODELS["newton"].fit(RIGHT).privacy_.plan.steps}
+    assert kinds["early gradient"] is kinds["second moments"] is SplitGaussian
 
 
 def test_too_little_noise_is_caught(monkeypatch):

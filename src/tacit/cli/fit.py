@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -201,7 +200,7 @@ def regressions(
         "tacit fit linear numbers.csv --bounds -10 10 --target y --target-bounds 0 500",
     ),
 )
-@partial(with_spending, reports=False)
+@with_spending
 def linear(
     spending: Spending,
     data: Data,
@@ -241,7 +240,7 @@ def linear(
         "tacit fit logistic numbers.csv --bounds -10 10 --target answer --classes no yes",
     ),
 )
-@partial(with_spending, reports=False)
+@with_spending
 def logistic(
     spending: Spending,
     data: Data,

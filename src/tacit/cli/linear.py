@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.cli import screen
 from tacit.cli.components import spreads
 from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
-from tacit.tables.features import features
+from tacit.report.linear_view import LinearView
 
 __all__ = ["NAMES", "show_classes", "show_regression", "summary"]
 
@@ -26,25 +26,25 @@ NAMES = {
 
 def show_regression(model: Any) -> None:
     """Print what inputs add to the target."""
-    target = _target(model)
-    rows = _rows(model)
+    view = LinearView.of(model)
+    rows = _rows(view)
     if hasattr(model, "noise_variance_"):
         rows["(residuals)"] = [f"± {np.sqrt(model.noise_variance_):.3g}"]
-    _one_column(rows, f"adds to {target}")
-    screen.say(f"\nWhat one more of an input adds to {target}, in the units of both{_doubt(model)}; {_LEVELS}")
+    _one_column(rows, f"adds to {view.target}")
+    screen.say(f"\nWhat one more of an input adds to {view.target}, in the units of both{_notes(view)}.")
 
 
 def show_classes(model: LogisticRegression) -> None:
     """Print what inputs add to the log odds of classes."""
-    labels = [str(label) for label in model.classes_.tolist()]
-    rows = _rows(model)
-    if len(labels) == 2:
-        _one_column(rows, f"adds to log odds of {labels[1]}")
-        whose = f"{_target(model)} being {labels[1]} and not {labels[0]}"
+    view = LinearView.of(model)
+    rows = _rows(view)
+    if view.count == 1:
+        _one_column(rows, f"adds to log odds of {view.classes[1]}")
+        whose = f"{view.target} being {view.classes[1]} and not {view.classes[0]}"
     else:
-        screen.numbered_table("class", {"(label)": labels, **rows}, "of more classes")
+        screen.numbered_table("class", {"(label)": list(view.classes), **rows}, "of more classes")
         whose = "each class"
-    screen.say(f"\nWhat one more of an input adds to the log odds of {whose}{_doubt(model)}; {_LEVELS}")
+    screen.say(f"\nWhat one more of an input adds to the log odds of {whose}{_notes(view)}.")
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -64,13 +64,6 @@ def summary(model: Any) -> dict[str, Any]:
     return found | {"noise_variance": getattr(model, "noise_variance_", None)}
 
 
-_LEVELS = "levels count from their average."
-
-
-def _target(model: Any) -> str:
-    return "the target" if model._joint.names is None else str(model._joint.names[-1])
-
-
 def _errors(model: Any) -> Array | None:
     """Return standard errors (K, 1 + d) of intercepts and coefficients, where they are known."""
     if isinstance(model, LogisticRegression):
@@ -83,34 +76,18 @@ def _errors(model: Any) -> Array | None:
     return np.append(model.intercept_error_, model.coef_errors_)[None]
 
 
-def _doubt(model: Any) -> str:
-    return "" if _errors(model) is None else ", ± one standard error"
+def _notes(view: LinearView) -> str:
+    errors = "" if view.errors is None else ", ± one standard error"
+    return errors + ("; levels count from their average" if view.levels() and view.levels_from_average else "")
 
 
-def _rows(model: Any) -> dict[str, list[str]]:
-    """Return the cells of each input and of the intercept.
-
-    Of true and false it is what being true adds. Levels of a column have something in common that no table can tell
-    from the intercept: they are measured from their average. ``LinearRegression`` does that by itself, and knows the
-    standard errors of it.
-    """
-    found = features(model._domain)
-    units = np.array([each.unit for each in found])
-    slopes = np.atleast_2d(model.coef_) / units
-    intercepts = np.atleast_1d(model.intercept_) - slopes @ np.array([each.middle for each in found])
-    errors = _errors(model)
-    from_average = isinstance(model, LinearRegression) and model.fit_intercept
-    levels = [each.column if each.label != each.column else None for each in found]
-    for column in {column for column in levels if column is not None}:
-        places = [j for j, each in enumerate(levels) if each == column]
-        average = slopes[:, places].mean(axis=1)
-        slopes[:, places] -= average[:, None]
-        intercepts += average
-    rows = {}
-    for j, each in enumerate(found):
-        known = errors is not None and (levels[j] is None or from_average)
-        rows[each.label] = _cells(slopes[:, j], errors[:, 1 + j] / units[j] if known else None)
-    return rows | {"(intercept)": [f"{value:.4g}" for value in intercepts]}
+def _rows(view: LinearView) -> dict[str, list[str]]:
+    """Return the cells of each input and of the intercept."""
+    rows = {
+        each.label: _cells(view.slopes[:, j], None if view.errors is None else view.errors[:, j])
+        for j, each in enumerate(view.features)
+    }
+    return rows | {"(intercept)": [f"{value:.4g}" for value in view.intercepts]}
 
 
 def _cells(values: Array, doubts: Array | None) -> list[str]:

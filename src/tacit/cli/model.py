@@ -19,6 +19,7 @@ from tacit.files import check_destination, written_whole
 from tacit.latent import FactorAnalysis, GaussianMixture
 from tacit.storage import load_model
 from tacit.synthesis import TableModel
+from tacit.tables.features import features
 
 __all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]
 
@@ -80,7 +81,7 @@ def report(
         check_subject(fitted)
     except TypeError as error:  # there are models without reports
         raise ValueError(str(error)) from None
-    names = fitted._domain.names or ()
+    names = tuple(dict.fromkeys(feature.column for feature in features(fitted._domain)))
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
     if json:
         screen.print_json({"path": str(path)})
@@ -144,4 +145,6 @@ def _split(text: str, names: tuple[str, ...]) -> tuple[str, str]:
         pair = ",".join(parts[:place]).strip(), ",".join(parts[place:]).strip()
         if pair[0] in names and pair[1] in names:
             return pair
-    raise ValueError(f"--pair takes two columns of the model, as in age,weight, and got {text!r}: there are {names}.")
+    raise ValueError(
+        f"--pair takes two columns of the model, as in age,weight, and got {text!r}: there are {', '.join(names)}."
+    )

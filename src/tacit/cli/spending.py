@@ -164,11 +164,8 @@ class Spending:
         return self.radius if self.radius is not None else self.bounds  # type: ignore[return-value]
 
 
-def with_spending(command: Callable[..., None], *, reports: bool = True) -> Callable[..., None]:
-    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument.
-
-    `reports` is whether there are reports of its models; otherwise it has no ``--report``.
-    """
+def with_spending(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument."""
     hints = get_type_hints(Spending, include_extras=True)
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [
@@ -176,7 +173,7 @@ def with_spending(command: Callable[..., None], *, reports: bool = True) -> Call
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
         for field in fields(Spending)
-        if field.default is not MISSING and (reports or field.name != "report")
+        if field.default is not MISSING
     ]
     everything = [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *shared]
 

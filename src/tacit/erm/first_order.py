@@ -52,7 +52,7 @@ class Gradient:
         self.rounds = [GRADIENT] * self.iterations
 
     @staticmethod
-    def steps(iterations: int, size: int, share: float) -> list[Step]:
+    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
         """Return the plan's step."""
         return [Gaussian(GRADIENT, math.sqrt(iterations / share), iterations, size)]
 
@@ -104,7 +104,7 @@ class StochasticGradient(Gradient):
         return 200
 
     @staticmethod
-    def steps(iterations: int, size: int, share: float) -> list[Step]:
+    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
         """Return the plan's step; a start for its noise, as the accountant knows no closed form."""
         multiplier = StochasticGradient.rate * math.sqrt(iterations / share)
         return [SampledGaussian(GRADIENT, multiplier, iterations, size, sampling_rate=StochasticGradient.rate)]

@@ -12,16 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
 from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
+from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
+from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Budget, Plan, Relation, SampledGaussian, Step
 from tacit.release import Curator
 from tacit.sources import Source
+from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
-from tacit.tables import Boolean, Categorical, Domain
+from tacit.tables import Domain
 
 SOLVERS: dict[str, Any] = {
     "newton": Newton,
@@ -43,6 +47,7 @@ class LinearEstimator(SupervisedEstimator):
 
     _signal = SIGNAL  # how large predictions are expected to be
     _penalty: Penalty | None = None
+    _spread: InputSpread | None = None
 
     def _fit_rows(
         self,
@@ -63,15 +68,18 @@ class LinearEstimator(SupervisedEstimator):
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
-        units = np.append(_public_units(domain), target_unit)
-        moments = InputMoments(columns, self.neighbors, n_rows, _MOMENTS, units, domain.least_variances)
-        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS)]
+        shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors, rows.by_position)
+        moments = InputMoments(
+            _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
+        )
+        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
         steps = [_to_scale(step, self.neighbors) for step in steps]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
-            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps))
+            self._spread = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
+            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps), shares)
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
             model = solver(problem, iterations)
@@ -80,7 +88,7 @@ class LinearEstimator(SupervisedEstimator):
         self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(found.coefficients))
         return curator, problem, found
 
-    def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float) -> Problem:
+    def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float, shares: int) -> Problem:
         inputs = self._domain.scale
         if self._penalty is None:
             coordinates = Coordinates.white(scatter, self._signal_of(scatter), noise)
@@ -96,7 +104,7 @@ class LinearEstimator(SupervisedEstimator):
         begin = np.zeros((outputs, 1 + len(inputs)))
         first, slopes = self._first(scatter, coordinates)
         begin[:, 0], begin[:, 1:] = intercept * first, slopes
-        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty)
+        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty, shares)
 
     def _ridge(self, rows: float) -> float:
         """Return what half of the squared coefficients are multiplied by, beside the mean loss."""
@@ -129,12 +137,14 @@ class LinearEstimator(SupervisedEstimator):
         return change @ found.covariance @ change.T
 
     def _stored(self) -> dict[str, Any]:
-        return {"predictor": {"coefficients": self._coefficients.tolist()}}
+        inputs = None if self._spread is None else self._spread.stored()
+        return {"predictor": {"coefficients": self._coefficients.tolist(), "inputs": inputs}}
 
     def _restore_predictor(self, values: dict[str, Any], outputs: int) -> None:
         coefficients = np.array(values["predictor"]["coefficients"], float)
         check_shapes(coefficients=(coefficients, (outputs, 1 + self._domain.columns)))
         self._coefficients = coefficients
+        self._spread = InputSpread.restored(values["predictor"].get("inputs"), self._domain.columns)
 
     def _in_units(self, coefficients: Array) -> tuple[Array, Array]:
         """Return intercepts and slopes in the units of the rows, from those in standard coordinates."""
@@ -142,15 +152,14 @@ class LinearEstimator(SupervisedEstimator):
         return coefficients[:, 0] - slopes @ self._domain.centre, slopes
 
 
-def _public_units(domain: Domain) -> Array:
-    """Return 1 for inputs that stand for categories, 2 for truth values, NaN for numbers."""
-    units = np.full(domain.columns - 1, np.nan)
-    if domain.schema is not None:
-        for name, place in domain.schema.slices.items():
-            column = domain.schema.columns[name]
-            if place.stop <= len(units) and isinstance(column, Categorical | Boolean):
-                units[place] = 1.0 if isinstance(column, Categorical) else 2.0
-    return units
+def _layout(domain: Domain) -> TableLayout:
+    """Return where numbers and levels of inputs are found; the target, last, counts as a number whatever it is."""
+    layout = table_layout(domain)
+    last = domain.columns - 1
+    return TableLayout(
+        (*(place for place in layout.numbers if place < last), last),
+        tuple(places for places in layout.levels if places[-1] < last),
+    )
 
 
 def _to_scale(step: Step, neighbors: Relation) -> Step:

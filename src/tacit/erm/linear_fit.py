@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.statistics.components import Array
 
 _ROUNDS = 2000
@@ -32,6 +33,8 @@ class LinearFit:
         Of residuals.
     errors : (1 + d, 1 + d) array, optional
         Covariance of what level and slopes are off by, by chance and by noise together.
+    spread : InputSpread, optional
+        Where inputs lie.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class LinearFit:
     rows: float
     variance: float | None
     errors: Array | None = None
+    spread: InputSpread | None = None
 
     @property
     def intercept(self) -> float:
@@ -66,6 +70,7 @@ class LinearFit:
             self.rows,
             self.variance * target**2,
             None if self.errors is None else self.errors * np.outer(units, units),
+            None if self.spread is None else self.spread.in_units(centre[:-1], inputs),
         )
 
     def levelled(self, groups: Sequence[Sequence[int]]) -> LinearFit:
@@ -96,7 +101,7 @@ class LinearFit:
         pull = self.covariance @ self.slopes
         hessian = self.covariance + ridge / self.rows * np.eye(len(pull))
         slopes = np.linalg.solve(hessian, pull) if lasso == 0 else _descended(hessian, pull, lasso)
-        return LinearFit(self.centre, self.level, slopes, self.covariance, self.rows, self.variance)
+        return replace(self, slopes=slopes, errors=None)
 
     def standard_errors(self) -> Array:
         """Return the standard errors of the intercept and the slopes, (1 + d,)."""

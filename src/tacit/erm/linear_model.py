@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.score_regression import ScoreRegression
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
@@ -28,6 +29,8 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
 
     They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
     """
+
+    _spread: InputSpread | None = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the regression to rows, spending the budget.
@@ -101,6 +104,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             self.noise_variance_ = fit.variance
         elif hasattr(self, "noise_variance_"):
             del self.noise_variance_
+        self._spread = fit.spread
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
         return fit.restored(joint.centre, joint.scale)
@@ -117,14 +121,16 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
     _about = (
         "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
         "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
-        "and errors has the standard errors of intercept and coefficients, where they are known."
+        "and errors has the standard errors of intercept and coefficients, where they are known; inputs has means and "
+        "standard deviations of inputs, where they were measured."
     )
 
     def _stored(self) -> dict[str, Any]:
         found = {"intercept": self.intercept_, "coefficients": self.coef_.tolist()}
         known = hasattr(self, "coef_errors_")
         errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
-        return {"linear": found | {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}}
+        found |= {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}
+        return {"linear": found | {"inputs": None if self._spread is None else self._spread.stored()}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._check_options()
@@ -140,6 +146,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             if (errors < 0).any():
                 raise ValueError("standard errors must not be negative")
             self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
+        self._spread = InputSpread.restored(stored.get("inputs"), self._domain.columns)
 
 
 def _place(target: Any, names: Any, columns: int) -> int:
@@ -164,7 +171,10 @@ def _least_squares(moments: Moments, order: Array, fit_intercept: bool) -> Linea
     second = second[np.ix_(order, order)]
     slopes = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
     left = float(second[-1, -1] - slopes @ second[:-1, -1])
-    return LinearFit(mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0))
+    inputs = InputSpread(moments.mean_[order[:-1]], np.sqrt(np.diag(moments.covariance_)[order[:-1]]))
+    return LinearFit(
+        mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0), spread=inputs
+    )
 
 
 def check_number(name: str, value: Any, most: float = math.inf) -> None:

@@ -12,6 +12,8 @@ what a round says, and how noisy that is. Whatever the number of rounds, nearly 
   length, and later rounds go on correcting it.
 - *Gradients* are weighed so that no target could make them longer than half of an ordinary row
   (:class:`tacit.statistics.LossGradients`): half the noise of rows that are shortened, at next to no loss.
+- *Where rows are many*, all rounds but the last two are of shares of them (:mod:`tacit.erm.shares`), to save time. What
+  other rows would have said is noise like any other.
 """
 
 from __future__ import annotations
@@ -23,18 +25,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.erm.problem import Problem, bounded
+from tacit.erm.problem import SAMPLING, Problem, bounded
+from tacit.erm.shares import dealt
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, Step
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
-GRADIENT = "gradient"
-_FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 6, 10, 20
+EARLY, GRADIENT = "early gradient", "gradient"
+_FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 8, 10, 20
 SIGNAL = 2.0  # how large predictions may be, as a standard deviation, before anything is known
 CURVATURE = 0.3  # weight of the curvature beside the gradient
 _MISFIT = 0.5  # of a step, that may be wrong because the curvature is
 _POINTS = 4096
+_LATE_ROUNDS = 2  # of all rows, where the others are of shares
+_EARLY_SHARE = 0.2  # of the budget, for the others
 _LEAST_RATIO, _MOST_RATIO = 0.2, 2.0  # of the curvature measured to that expected
 _DOUBTFUL = 1.5  # times as much noise as there is, is reckoned with before curvatures are corrected
 _LEAST_SECANT = 0.05  # of the curvature expected along a step: less is not believed
@@ -46,14 +51,15 @@ class Stand:
     """Where a fit stands: coefficients (K, 1 + d), how far off they may be (p, p), and the curvature there (p, p).
 
     In the end also the covariance of coefficients, of sampling error and noise together, where the loss allows it.
-    Also the last step, with the gradient and the expected curvature before it, and what steps have shown of curvatures.
+    Also the last step, with the gradient before it, the curvature expected there and that gradient's noise; and what
+    steps have shown of curvatures.
     """
 
     coefficients: Array
     doubt: Array
     hessian: Array | None = None
     covariance: Array | None = None
-    last: tuple[Array, Array, Array] | None = None
+    last: tuple[Array, Array, Array, float] | None = None
     secants: tuple[tuple[Array, Array], ...] = ()
 
 
@@ -77,12 +83,19 @@ class Newton:
         return _FEW_ROUNDS if columns <= _FEW_COLUMNS else _MANY_ROUNDS
 
     def __post_init__(self) -> None:
-        self.rounds = [GRADIENT] * self.iterations
+        early = _early(self.iterations, self.problem.shares)
+        self.rounds = [EARLY] * early + [GRADIENT] * (self.iterations - early)
 
     @staticmethod
-    def steps(iterations: int, size: int, share: float) -> list[Step]:
-        """Return the plan's step."""
-        return [Gaussian(GRADIENT, math.sqrt(iterations / share), iterations, size + 1)]
+    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
+        """Return the plan's steps: where rows are dealt out, all gradients but the last are of shares of them."""
+        early = _early(iterations, shares)
+        late = iterations - early
+        first = share * _EARLY_SHARE if early else 0.0
+        steps: list[Step] = [Gaussian(GRADIENT, math.sqrt(late / (share - first)), late, size + 1)]
+        if early:
+            steps.insert(0, dealt(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
+        return steps
 
     def start(self) -> Stand:
         """Return where to start, and how far off that may be."""
@@ -97,11 +110,15 @@ class Newton:
     def update(self, state: Stand, index: int, statistic: LossGradients, released: Array, noise: float) -> Stand:
         """Weigh what is known against what the gradients say."""
         beta = state.coefficients
-        gradient = self.problem.mean_gradient(statistic, released).ravel()
-        scale = noise * statistic.radius / self.problem.rows
-        expected, secants = self._hessian(statistic, released, noise), state.secants
+        rows = self.problem.rows / (self.problem.shares if self.rounds[index] == EARLY else 1)
+        gradient = self.problem.mean_gradient(statistic, released, rows).ravel()
+        scale = noise * statistic.radius / rows
+        if rows < self.problem.rows:  # other rows have another mean
+            scale = math.hypot(scale, SAMPLING * self.problem.loss.lipschitz / math.sqrt(rows))
+        expected, secants = self._hessian(statistic, released, noise, rows), state.secants
         if state.last is not None:
-            secants = (*secants, secant(*state.last, gradient, expected, scale))
+            *last, unsure = state.last
+            secants = (*secants, secant(*last, gradient, expected, math.hypot(unsure, scale)))
         hessian = corrected(expected, secants)
         seen = state.doubt @ hessian
         gain = np.linalg.solve(hessian @ seen + scale**2 * np.eye(len(hessian)), seen.T).T
@@ -112,7 +129,7 @@ class Newton:
         long = float(np.mean(step[known] ** 2 / np.diag(prior)[known]))
         doubt = (doubt + doubt.T) / 2 + _MISFIT**2 * long * prior
         return Stand(
-            bounded(beta + step.reshape(beta.shape)), doubt, hessian, None, (step, gradient, expected), secants
+            bounded(beta + step.reshape(beta.shape)), doubt, hessian, None, (step, gradient, expected, scale), secants
         )
 
     def finish(self, state: Stand) -> Stand:
@@ -128,12 +145,12 @@ class Newton:
         free = np.kron(self.problem.free_outputs, np.eye(state.coefficients.shape[1]))
         return replace(state, covariance=state.doubt + free @ sampling @ free)
 
-    def _hessian(self, statistic: LossGradients, released: Array, noise: float) -> Array:
+    def _hessian(self, statistic: LossGradients, released: Array, noise: float, rows: float) -> Array:
         """Return the Hessian (p, p) that Gaussian inputs have, as large as was measured, and the ridge's."""
         problem, loss = self.problem, self.problem.loss
         hessian, expected = self._mean_product(statistic, loss.expected_curvature, 1)
-        measured = statistic.total_curvature(released) / problem.rows / expected
-        unsure = noise * loss.smoothness / statistic.curvature / problem.rows / expected
+        measured = statistic.total_curvature(released) / rows / expected
+        unsure = noise * loss.smoothness / statistic.curvature / rows / expected
         ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (unsure / _LIKELY) ** 2)
         return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.ridge)
 
@@ -154,15 +171,20 @@ class Newton:
         return product / len(z), max(float(np.einsum("aan->", each)) / (len(beta) * len(z)), 1e-12)
 
 
+def _early(iterations: int, shares: int) -> int:
+    """Return how many rounds are of shares of the rows."""
+    return max(iterations - _LATE_ROUNDS, 0) if shares > 1 else 0
+
+
 def secant(step: Array, before: Array, curved: Array, after: Array, curves: Array, noise: float) -> tuple[Array, Array]:
     """Return a step, and by how much the gradient changed otherwise than expected, in units of what was.
 
-    Gradients `before` and `after` have noise of this scale, and as much of the surprise as that explains is left out;
-    `curved` and `curves` are the expected curvatures there.
+    The difference of gradients `before` and `after` has noise of this scale, and as much of the surprise as that
+    explains is left out; `curved` and `curves` are the expected curvatures there.
     """
     expected = (curved + curves) @ step / 2
     surprise = after - before - expected
-    trust = max(0.0, 1.0 - _DOUBTFUL * 2 * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
+    trust = max(0.0, 1.0 - _DOUBTFUL * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
     return step, surprise * (trust / max(float(expected @ step), 1e-300))
 
 

@@ -13,9 +13,9 @@ from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
-_SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
+SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
 _LARGEST = 1e4  # coefficients are kept below, as noise may be anything
-_SMALL = 0.3  # noise beside sampling error that is not worth a shorter radius
+_SMALL = 0.12  # noise beside sampling error that is not worth a shorter radius
 
 
 class Penalty(Protocol):
@@ -44,6 +44,8 @@ class Problem:
         Of the sum of gradients, as if all of the solver's budget were spent on one release of rows of length 1.
     penalty : Penalty, optional
         What else is added, for solvers that go by proximal steps.
+    shares : int, default 1
+        How many shares the rows are dealt out into.
     """
 
     loss: Any
@@ -53,6 +55,7 @@ class Problem:
     ridge: Array
     noise: float
     penalty: Penalty | None = None
+    shares: int = 1
 
     @property
     def rows(self) -> float:
@@ -63,7 +66,7 @@ class Problem:
     def radius(self) -> float:
         """How long gradients may be: half as long as an ordinary row's can be; more where noise is small anyway."""
         ordinary = self.loss.lipschitz * self.coordinates.length
-        relative = self.noise * self.coordinates.length / (_SAMPLING * math.sqrt(self.rows))
+        relative = self.noise * self.coordinates.length / (SAMPLING * math.sqrt(self.rows))
         return ordinary * float(np.clip(_SMALL / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
 
     def gradients(self, coefficients: Array, curvature: float = 0.0) -> LossGradients:

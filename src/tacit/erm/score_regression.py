@@ -13,8 +13,7 @@ is released are means of scores e (1, u), clipped jointly, as Krasker and Welsch
 Clipping the scores of skewed errors moves the level, and not the slopes. So in the end the mean residual is released by
 itself, with residuals clipped much farther out.
 
-Where rows are many, noise is small whatever is done, and passes over them are what takes time: then all releases but
-the last ones are of small shares of the rows, each of another one.
+Where rows are many, all releases but the last ones are of shares of them (:mod:`tacit.erm.shares`).
 """
 
 from __future__ import annotations
@@ -25,14 +24,16 @@ from typing import Any
 
 import numpy as np
 
+from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.score_shape import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
+from tacit.erm.shares import MOST_SHARES, dealt, shares_of
 from tacit.latent.engine import Noise
 from tacit.latent.scale_free import ScaleFree
 from tacit.latent.score_moments import kept_by_clipping
 from tacit.latent.shrinkage import shrunk
 from tacit.latent.staged_moments import StagedMoments
-from tacit.privacy import Budget, Gaussian, Relation, SplitGaussian, Step
+from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import planned
 from tacit.statistics import (
     Clip,
@@ -67,8 +68,6 @@ _LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped f
 _LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
 _SQUARES_NOISE = 0.1  # of the mean square, in squared scales
 _TAILS = 4.0  # scales at which residuals are clipped, times how much larger than usual their mean square is
-_ROWS_PER_SHARE = 20_000
-_LEAST_SHARES, _MOST_SHARES = 8, 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,22 +122,14 @@ class ScoreRegression:
     shares: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.shares = self._shares()
+        self.shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors, self.in_place)
         self.whitening = self._whitening()
         self.rounds = [*self.whitening.rounds, *_ROUNDS]
-
-    def _shares(self) -> int:
-        """Return how many shares the rows are split into for the releases before the last: 1 where they are few."""
-        if self.rows is None or self.neighbors != "replace_one" or not self.in_place:
-            return 1
-        needed = _ROWS_PER_SHARE * max(1.0, (1 + self.columns) / 20) * max(1.0, 1.0 / self.budget.epsilon)
-        shares = int(self.rows / needed)
-        return min(shares, _MOST_SHARES) if shares >= _LEAST_SHARES else 1
 
     def _whitening(self) -> ScaleFree | StagedMoments:
         rows = None if self.rows is None else self.rows // self.shares
         wide, least = 1 + self.columns, self.least_variances
-        rounds = _QUICK_ROUNDS if self.shares == _MOST_SHARES else _WHITENING_ROUNDS
+        rounds = _QUICK_ROUNDS if self.shares == MOST_SHARES else _WHITENING_ROUNDS
         if self._iterated(rows):
             return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least)
         return StagedMoments(wide, self.neighbors, rows, rounds, least)
@@ -161,11 +152,8 @@ class ScoreRegression:
         return steps
 
     def _step(self, step: Step) -> Step:
-        """Return the step, of shares of the rows where they are split."""
-        if self.shares == 1 or step.name in (FINAL, LEVEL):
-            return step
-        multiplier = step.noise_multiplier / math.sqrt(step.count)
-        return SplitGaussian(step.name, multiplier, 1, step.size, parts=self.shares)
+        """Return the step, of shares of the rows where they are dealt out, but for the last two."""
+        return step if step.name in (FINAL, LEVEL) else dealt(step, self.shares)
 
     def _size(self, name: str) -> int:
         if name in (SQUARES, LEVEL):
@@ -214,12 +202,15 @@ class ScoreRegression:
             rows=rows,
         )
 
+    def _measured(self, state: Stand) -> tuple[Array, Array]:
+        """Return mean and covariance of all columns."""
+        if isinstance(self.whitening, ScaleFree):
+            return state.moments.mixture.means[0], state.moments.mixture.covariances[0]
+        return state.moments.mean, state.moments.covariance()
+
     def _white(self, state: Stand) -> tuple[Array, Array]:
         """Return where all columns are measured from, and a factor of their second moment about it."""
-        if isinstance(self.whitening, ScaleFree):
-            mean, covariance = state.moments.mixture.means[0], state.moments.mixture.covariances[0]
-        else:
-            mean, covariance = state.moments.mean, state.moments.covariance()
+        mean, covariance = self._measured(state)
         if self.origin is None:
             return mean, np.linalg.cholesky(covariance)
         apart = mean - self.origin
@@ -360,8 +351,25 @@ class ScoreRegression:
         slopes = np.linalg.solve(factor[:-1, :-1].T, state.coefficients[1:])
         return np.concatenate([[state.coefficients[0] - slopes @ centre[:-1]], slopes])
 
+    def _as_long_as_likely(self, state: Stand) -> Stand:
+        """Return slopes shrunk by how much of their length noise explains (James-Stein), where that is clearly much.
+
+        Steps were damped as if slopes explained all there is to explain. Undone, what was measured has the variance V
+        of noise; its own length then tells how large slopes are.
+        """
+        slopes, prior = state.coefficients[1:], state.most
+        unsure = float(np.trace(state.noise[1:, 1:])) / len(slopes)
+        if not 0 < unsure < prior:
+            return state
+        noise = 1 / (1 / unsure - 1 / prior)
+        damped = prior / (prior + noise)
+        kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
+        factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
+        return replace(state, coefficients=factor * state.coefficients)
+
     def finish(self, state: Stand) -> LinearFit:
         """Return the fit in standard coordinates."""
+        state = self._as_long_as_likely(state)
         centre, factor = self._white(state)
         inputs = factor[:-1, :-1]
         mean, unsure = state.level
@@ -375,4 +383,6 @@ class ScoreRegression:
             errors[0, 0] = unsure
         slopes = across[1:, 1:] @ state.coefficients[1:]
         errors = across @ errors @ across.T
-        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors)
+        where, covariance = self._measured(state)
+        spread = InputSpread(where[:-1], np.sqrt(np.diag(covariance)[:-1]))
+        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors, spread)

@@ -80,7 +80,7 @@ class VarianceReduced:
         return [max(2, round(cls.inner * 2.0 ** (epoch - epochs + 1))) for epoch in range(epochs)]
 
     @classmethod
-    def steps(cls, iterations: int, size: int, share: float) -> list[Step]:
+    def steps(cls, iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
         """Return the plan's steps: most of the budget for snapshots, and about what is left for differences."""
         inner, rest = sum(cls._inner(iterations)), 1 - _SNAPSHOTS
         return [

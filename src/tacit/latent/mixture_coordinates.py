@@ -134,7 +134,7 @@ def _e_step(components: Components | TableComponents, rows: Array) -> tuple[Arra
     """Return whitened numbers (K, d, rows), their squared lengths and shares (K, rows), and levels (rows, J)."""
     if isinstance(components, Components):
         lifted, distances, shares = components.e_step(rows)
-        return lifted[:, 1:], distances, shares, np.empty((len(rows), 0), dtype=np.intp)
+        return lifted[:, 1 : 1 + components.columns], distances, shares, np.empty((len(rows), 0), dtype=np.intp)
     pieces = list(components.e_step(rows, missing=False))
     lifted, distances, shares = (
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)

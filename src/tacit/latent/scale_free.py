@@ -255,7 +255,9 @@ class ScaleFree:
         variances = statistic.parts(released) / counts
         unsure = noise * math.sqrt(self.columns) / counts
         current = np.einsum("kii->ki", mixture.covariances)
-        wider = np.where(variances > np.maximum(current + _CLEAR * unsure, _TAILED * current), variances, current)
+        exceeds = variances > np.maximum(current + _CLEAR * unsure, _TAILED * current)
+        # By as much as is clear, no more: noise alone exceeds it now and then, and by little.
+        wider = np.where(exceeds, np.maximum(variances - _CLEAR * unsure, current), current)
         scale = np.sqrt(wider / current)
         covariances = mixture.covariances * scale[:, :, None] * scale[:, None, :]
         return constrained(replace(mixture, covariances=covariances), self.covariance_type)

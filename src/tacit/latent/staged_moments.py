@@ -179,7 +179,8 @@ class StagedMoments:
         wider = squares > _TAILED * variances + _CLEAR * noise
         # Narrower than this, relative to the others, a column is not taken to be unless the noise could tell.
         variances = np.maximum(variances, min(_DOUBTFUL * float(variances.mean()), noise))
-        return replace(state, scales=np.sqrt(np.where(wider, np.minimum(squares, self._widest**2), variances)))
+        clear = np.clip(squares - _CLEAR * noise, variances, self._widest**2)  # noise alone is wider now and then
+        return replace(state, scales=np.sqrt(np.where(wider, clear, variances)))
 
     def _common(self, state: Staged, statistic: ComponentMoments, mean: Array, second: Array, noise: float) -> Staged:
         noise *= statistic.radius**2

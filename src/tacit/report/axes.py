@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, scientific
+from tacit.report.numerals import factor, number, scientific
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LONGEST_LABEL = 34  # characters of an axis label; a longer name is cut, and given in full to those who point at it
@@ -71,6 +71,25 @@ def ticks(low: float, high: float, most: int = 6) -> Ticks:
     return Ticks(values, labels, scientific(unit) if thousands else "")
 
 
+def factor_ticks(low: float, high: float, most: int = 8) -> Ticks:
+    """Return ticks on an axis of logarithms that say what they multiply or divide by.
+
+    Examples
+    --------
+    >>> factor_ticks(-1.5, 1.5).labels, factor_ticks(0.0, 0.3).labels
+    (('÷4', '÷2', '×1', '×2', '×4'), ('×1.0', '×1.1', '×1.2', '×1.3'))
+    """
+    if high - low < math.log(8):
+        marks = ticks(math.exp(low), math.exp(high), most - 3)
+        logs, labels = [math.log(value) for value in marks.values], [f"×{label}" for label in marks.labels]
+    else:
+        units = [math.log(base) for base in (2.0, 5.0, 10.0)]
+        unit = next((unit for unit in units if high - low < unit * most), units[-1])
+        logs = [unit * power for power in ticks(low / unit, high / unit, most).values if power.is_integer()]
+        labels = [f"{'÷' if log < 0 else '×'}{factor(abs(log))}" for log in logs]
+    return Ticks(tuple(logs), tuple(labels))
+
+
 def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_label: str) -> Html:
     """Return grid lines, tick labels and axis labels around a plot; without a label there is no vertical axis."""
     bottom, left, middle = y.start, x.start, (y.start + y.end) / 2
@@ -94,10 +113,20 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
     )
 
 
-def _label(text: str, marks: Ticks, **where: str | float) -> Html:
-    unit = f" (in {marks.unit})" if marks.unit else ""
-    room = _LONGEST_LABEL - len(unit)
+def shortened(text: str, room: int) -> str:
+    """Return a name, cut where it takes up more than so many places.
+
+    Examples
+    --------
+    >>> shortened("a long name", 7), shortened("身長", 7)
+    ('a long…', '身長')
+    """
     wide = sum(east_asian_width(letter) in "WF" for letter in text[:room])
     room -= wide // 2  # such letters take up two places
-    shown = text if len(text) <= room else text[: room - 1] + "…"
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _label(text: str, marks: Ticks, **where: str | float) -> Html:
+    unit = f" (in {marks.unit})" if marks.unit else ""
+    shown = shortened(text, _LONGEST_LABEL - len(unit))
     return element("text", element("title", text), shown + unit, text_anchor="middle", class_="label", **where)

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from tacit.privacy import Certificate
 from tacit.report.feature_views import ClusterView, FactorView, FeatureView, MomentsView
+from tacit.report.linear_view import LinearView
 from tacit.report.numerals import listed, percent, plural, rounded, scientific
 from tacit.report.regression_view import RegressionView
 from tacit.report.view import MixtureView, NumberColumn
@@ -25,6 +26,8 @@ _ALIKE = 0.8  # overlap from which two components are hardly two
 _LITTLE_USED = 0.2  # of a public range
 _MUCH_OUTSIDE = 0.1  # of the model's rows
 _ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
+_ROWS_TO_TELL_INPUTS = 100  # per input, at epsilon 1: where intervals were found to hold the truth as they should
+_MANY_INPUTS = 10
 _MOST_NAMED = 6
 _DECIDES = 0.95  # of the squared distances between centres
 _NOTHING_OWN = 0.006  # of a column's variance: the least that a fit leaves it is 0.005
@@ -126,6 +129,46 @@ def regression_cautions(view: RegressionView, certificate: Certificate) -> list[
             f"{certificate.rows * view.weights.min():,.0f}. Take coefficients as rough."
         )
         found.append(Caution("warning", "Coefficients rest on few rows beside the noise", text))
+    return _by_gravity(found)
+
+
+def linear_cautions(view: LinearView, certificate: Certificate, why_no_errors: str, *, weighted: bool) -> list[Caution]:
+    """Return all cautions about a linear model, the gravest first.
+
+    `why_no_errors` is what to say if there are none; `weighted` is whether classes were given weights.
+    """
+    found = _budget(certificate)
+    needed = _ROWS_TO_TELL_INPUTS * len(view.features) / certificate.budget.epsilon
+    if certificate.rows and certificate.rows < needed:
+        text = (
+            f"At this ε, so many inputs want some {needed:,.0f} rows, and there are {certificate.rows:,}. Inputs that "
+            "go together can hardly be told apart. "
+        )
+        text += "Take coefficients as rough." if view.errors is None else "Intervals may be too narrow."
+        found.append(Caution("warning", "Rows are few beside the noise", text))
+    elif certificate.rows is None:
+        text = (
+            f"The number of rows is not shown. At this ε, so many inputs want some {needed:,.0f} rows; with fewer, "
+            "inputs that go together can hardly be told apart, and "
+        )
+        text += "coefficients are rough." if view.errors is None else "intervals may be too narrow."
+        found.append(Caution("note", "Compare inputs with the number of rows", text))
+    if view.errors is None:
+        found.append(Caution("note", "Coefficients have no standard errors", why_no_errors))
+    else:
+        unclear = int((~(view.sure_effects > 0).any(axis=0)).sum())
+        if len(view.features) >= _MANY_INPUTS and unclear > len(view.features) / 2:
+            text = (
+                f"Of {len(view.features):,} inputs, {unclear:,} cannot be told from having no effect: their 90% "
+                "intervals hold zero. Among so many, about one interval in ten misses the truth."
+            )
+            found.append(Caution("note", "Most inputs may count for nothing", text))
+    if weighted:
+        text = (
+            "Rows of some classes count for more than others. Odds and probabilities are those of a table with that "
+            "many more of them, not of this one."
+        )
+        found.append(Caution("note", "Classes were given weights", text))
     return _by_gravity(found)
 
 

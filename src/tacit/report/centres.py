@@ -8,7 +8,8 @@ from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, percent, plural, rounded
-from tacit.report.pictures import centres_picture, colour, range_strip
+from tacit.report.pictures import centres_picture, range_strip
+from tacit.report.tables import chip_heads
 from tacit.tables.features import Feature
 
 _INTRODUCTION = (
@@ -55,16 +56,10 @@ def feature_heading(feature: Feature) -> Html:
 
 
 def _table(view: ClusterView) -> Html:
-    chips = (
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            scope="col",
-            aria_label=f"Cluster {k + 1}",
-        )
-        for k in range(view.count)
-    )
-    head = [*(element("th", title, scope="col") for title in ("Column", "Inside the bounds")), *chips]
+    head = [
+        *(element("th", title, scope="col") for title in ("Column", "Inside the bounds")),
+        *chip_heads(view.count, "Cluster"),
+    ]
     apart = np.argsort(-(view.standing**2).sum(axis=0), kind="stable")
     rows = []
     for j in np.sort(apart[:MOST_ROWS]):

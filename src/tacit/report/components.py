@@ -6,7 +6,7 @@ from tacit.privacy import Certificate
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import percent, rounded, spread
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
-from tacit.report.tables import region
+from tacit.report.tables import chip, chip_heads, region
 from tacit.report.view import Array, LevelColumn, MixtureView, Pair
 
 _INTRODUCTION = (
@@ -33,7 +33,7 @@ def weight_bars(weights: Array, rows: int | None) -> Html:
     items = (
         element(
             "li",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
+            chip(k),
             element("span", class_=f"bar {colour(k)}", style=f"--share:{100 * weight / weights.max():.1f}%"),
             element(
                 "span",
@@ -124,19 +124,10 @@ def _levels_table(view: MixtureView) -> Html:
 
 
 def _by_component(view: MixtureView, caption: str, before: list[str], rows: list[Html]) -> Html:
-    chips = (
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            scope="col",
-            aria_label=f"Component {k + 1}",
-        )
-        for k in range(view.count)
-    )
     head = element(
         "tr",
         *(element("th", title, scope="col") for title in ["Column", *before]),
-        *chips,
+        *chip_heads(view.count, "Component"),
         element("th", "All rows", scope="col"),
     )
     content = element("table", element("thead", head), element("tbody", *rows), class_="by-component")

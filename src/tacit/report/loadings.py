@@ -9,6 +9,7 @@ from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, percent
 from tacit.report.pictures import colour
+from tacit.report.tables import chip_heads
 
 _INTRODUCTION = (
     "A factor is something that is not in the table and that several columns go with. Factors are numbered from the "
@@ -49,16 +50,11 @@ def _map(view: FactorView) -> Html:
     shown = np.argsort(-together_with, kind="stable")[:_MOST]
     main = np.abs(view.loadings).argmax(axis=1)  # columns stand beside those that go with the same factor
     shown = sorted(shown, key=lambda j: (main[j], -abs(view.loadings[j, main[j]])))
-    chips = (
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            scope="col",
-            aria_label=f"Factor {k + 1}",
-        )
-        for k in range(view.loadings.shape[1])
-    )
-    head = [element("th", "Column", scope="col"), element("th", "Explained", scope="col"), *chips]
+    head = [
+        element("th", "Column", scope="col"),
+        element("th", "Explained", scope="col"),
+        *chip_heads(view.loadings.shape[1], "Factor"),
+    ]
     rows = [
         (
             element("th", view.features[j].label, scope="row"),

@@ -6,6 +6,7 @@ import math
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "−"
+_LARGEST_LOGARITHM = 20.0  # of a factor that is written out
 
 
 def number(value: float, decimals: int) -> str:
@@ -35,9 +36,20 @@ def scientific(value: float) -> str:
     if value == 0:
         return "0"
     mantissa, exponent = f"{value:.2e}".split("e")
-    power = "10" + str(int(exponent)).translate(_RAISED)
+    power = power_of_ten(int(exponent))
     mantissa = mantissa.rstrip("0").rstrip(".").replace("-", MINUS)
     return power if mantissa == "1" else f"{mantissa} × {power}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """Return a power of ten.
+
+    Examples
+    --------
+    >>> power_of_ten(-12)
+    '10⁻¹²'
+    """
+    return "10" + str(exponent).translate(_RAISED)
 
 
 def rounded(value: float, digits: int = 3) -> str:
@@ -54,6 +66,19 @@ def rounded(value: float, digits: int = 3) -> str:
         return scientific(value)
     text = number(value, digits - 1 - math.floor(math.log10(abs(value))))
     return text.rstrip("0").rstrip(".") if "." in text and "×" not in text else text
+
+
+def factor(logarithm: float) -> str:
+    """Return what something is multiplied by, from its natural logarithm, however large.
+
+    Examples
+    --------
+    >>> factor(0.0), factor(-0.7), factor(1000.0)
+    ('1', '0.497', '10⁴³⁴')
+    """
+    if abs(logarithm) > _LARGEST_LOGARITHM:
+        return power_of_ten(round(logarithm / math.log(10)))
+    return rounded(math.exp(logarithm))
 
 
 def spread(mean: float, deviation: float, reach: float) -> tuple[str, str]:

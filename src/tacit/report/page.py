@@ -30,7 +30,7 @@ def write_report(
 
     Parameters
     ----------
-    model : GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel or one of the regressions
+    model : GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel, or one of the regressions and classifiers
         Fitted.
     path : str or Path
         Of the file, which is replaced if there is one.

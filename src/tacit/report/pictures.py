@@ -7,6 +7,7 @@ its number, so that nothing depends on telling colours apart.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,8 +236,8 @@ def _outside(x: Scale, y: Scale, first: NumberColumn | Feature, second: NumberCo
     )
 
 
-def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html:
-    """Return the components' numbers at their centres, moved apart where they would cover each other."""
+def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale, names: Sequence[str] = ()) -> Html:
+    """Return components' numbers, or short names, at their centres, moved apart where they would cover each other."""
     low, high = np.array([x.start, y.end]) + _LABEL, np.array([x.end, y.start]) - _LABEL
     spots = np.clip(centres, low, high) + 1e-3 * np.arange(2 * len(centres)).reshape(-1, 2)
     for _ in range(60):
@@ -251,7 +252,7 @@ def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale) -> Html:
         spots = np.clip(spots, low, high)
     marks = []
     for centre, spot, group in zip(centres, spots, groups):
-        name = str(group[0] + 1) if len(group) == 1 else f"{group[0] + 1}+"
+        name = names[group[0]] if names else str(group[0] + 1) if len(group) == 1 else f"{group[0] + 1}+"
         if np.hypot(*(centre - spot)) > 2:
             line = f"M{centre[0]:.1f} {centre[1]:.1f}L{spot[0]:.1f} {spot[1]:.1f}"
             marks.append(element("path", d=line, class_=f"leader {colour(group[0])}"))

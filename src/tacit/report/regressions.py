@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tacit.privacy import Certificate
-from tacit.report.centres import MOST_ROWS
 from tacit.report.components import weight_bars
-from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import plural, rounded, spread
-from tacit.report.pictures import colour
-from tacit.report.regression_pictures import effects_picture, lines_picture
+from tacit.report.numerals import plural, rounded
 from tacit.report.regression_view import RegressionView
+from tacit.report.slope_pictures import effects_picture, lines_picture
+from tacit.report.slope_tables import coefficient_table
+from tacit.report.tables import chip, chip_heads
 
 _MOST_DOTS = 20  # inputs in the picture of effects
 _MOST_LINES = 3
@@ -27,8 +24,8 @@ _STEPS = (
     "others would have their average, or by being true."
 )
 _WHISKERS = {
-    "regressions": " Lines reach two standard errors to both sides, as if it were known which row is of which group.",
-    "gaps": " Lines reach two standard errors to both sides, as if the covariance of inputs were known.",
+    "regressions": " Lines are 90% intervals, as if it were known which row is of which group.",
+    "gaps": " Lines are 90% intervals, as if the covariance of inputs were known.",
 }
 
 
@@ -43,7 +40,7 @@ def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html
         caption += " Components stand one below the other, the first on top."
     if len(view.features) > len(shown):
         caption += f" Of {len(view.features):,} inputs, the {len(shown)} that add most are shown."
-    picture = effects_picture(view, shown, "effects")
+    picture = effects_picture(view, shown, "effects", f"added to {view.target}")
     several = view.count > 1
     return together(
         element("p", (_SEVERAL if several else _ONE).format(count=view.count, **words)),
@@ -67,10 +64,7 @@ def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html
 
 
 def _legend(view: RegressionView) -> Html:
-    chips = (
-        element("li", element("span", str(k + 1), class_=f"badge-chip {colour(k)}"), f" {weight:.0%} of rows")
-        for k, weight in enumerate(view.weights.tolist())
-    )
+    chips = (element("li", chip(k), f" {weight:.0%} of rows") for k, weight in enumerate(view.weights.tolist()))
     return element("ul", *chips, class_="legend")
 
 
@@ -92,46 +86,14 @@ def _lines(view: RegressionView) -> list[Html]:
 
 
 def _table(view: RegressionView) -> Html:
-    chips = (
-        element(
-            "th",
-            element("span", str(k + 1), class_=f"badge-chip {colour(k)}"),
-            scope="col",
-            aria_label=f"Component {k + 1}",
-        )
-        for k in range(view.count)
-    )
-    numbers = chips if view.count > 1 else [element("th", "Coefficient", scope="col")]
-    head = [element("th", "Input", scope="col"), *numbers]
-    strongest = float(np.abs(view.effects).max()) or 1.0
-    rows = []
-    for j in sorted(view.strongest(MOST_ROWS)):
-        feature = view.features[j]
-        heading = element(
-            "th",
-            feature.label,
-            element("small", feature.description) if feature.description else None,
-            scope="row",
-        )
-        cells = [Cell(_coefficient(view, k, j), float(view.effects[k, j]) / strongest) for k in range(view.count)]
-        rows.append((heading, [], cells))
-    plain = [("Intercept", view.intercepts, ""), ("Residuals", view.scales, "± ")]
-    for name, values, sign in plain:
-        cells = [Cell(f"{sign}{rounded(value)}", 0.0) for value in values.tolist()]
-        rows.append((element("th", name, scope="row"), [], cells))
+    heads = chip_heads(view.count, "Component") if view.count > 1 else [element("th", "Coefficient", scope="col")]
     with_errors = "" if view.errors is None else ", with a standard error"
     caption = (
         f"What one more of an input adds to {view.target}, in the units of both{with_errors}. Blue adds and orange "
         "takes away, the stronger the more by one standard deviation. Residuals are those of what is left."
     )
-    if len(view.features) > MOST_ROWS:
-        caption += f" Of {len(view.features):,} inputs, the {MOST_ROWS} that add most are shown."
-    return heat_table(head, rows, caption, class_="by-component hot" if view.count > 1 else "by-component hot brief")
-
-
-def _coefficient(view: RegressionView, k: int, j: int) -> str:
-    slope = float(view.slopes[k, j])
-    if view.errors is None:
-        return rounded(slope)
-    error = float(view.errors[k, j])
-    return " ± ".join(spread(slope, error, error))
+    below = [
+        ("Intercept", [rounded(value) for value in view.intercepts.tolist()]),
+        ("Residuals", [f"± {rounded(value)}" for value in view.scales.tolist()]),
+    ]
+    return coefficient_table(view, heads, caption, below=below)

@@ -11,7 +11,7 @@ from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, one_in, rounded, scientific
 from tacit.report.pictures import curve_picture
 from tacit.report.subject import Subject
-from tacit.report.tables import region, table
+from tacit.report.tables import region, table, terms
 
 _ICONS = {
     "good": ("M12 2.8 4.5 5.7v5.6c0 4.6 3.1 8.3 7.5 9.9 4.4-1.6 7.5-5.3 7.5-9.9V5.7z", "m8.6 12 2.4 2.4 4.6-4.8"),
@@ -135,8 +135,8 @@ def promised(certificate: Certificate) -> Html:
         element("p", element("strong", words.VOID)) if certificate.seeded else None,
         element(
             "div",
-            element("div", _terms(words.promise(certificate)), attack),
-            element("div", element("h3", "What is not promised"), _terms(words.limits()), class_="card aside"),
+            element("div", terms(words.promise(certificate)), attack),
+            element("div", element("h3", "What is not promised"), terms(words.limits()), class_="card aside"),
             class_="columns",
         ),
     )
@@ -216,7 +216,3 @@ def footer(certificate: Certificate, made: datetime) -> Html:
             ),
         ),
     )
-
-
-def _terms(items: list[tuple[str, str]]) -> Html:
-    return element("dl", *(element("div", element("dt", a), element("dd", b)) for a, b in items), class_="terms")

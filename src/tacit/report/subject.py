@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
 from tacit.latent import (
     FactorAnalysis,
     GaussianMixture,
@@ -17,17 +18,19 @@ from tacit.latent import (
     Moments,
 )
 from tacit.privacy import Certificate
-from tacit.report import centres, components, correlations, loadings, regressions, table_columns
+from tacit.report import centres, components, correlations, linear_models, loadings, regressions, table_columns
 from tacit.report.cautions import (
     Caution,
     cautions,
     cluster_cautions,
     factor_cautions,
+    linear_cautions,
     moment_cautions,
     regression_cautions,
     table_cautions,
 )
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
+from tacit.report.linear_view import LinearKind, LinearView
 from tacit.report.markup import Html
 from tacit.report.numerals import plural
 from tacit.report.regression_view import RegressionView
@@ -157,11 +160,53 @@ def _regressions(
     )
 
 
+def _linear(model: LinearKind, certificate: Certificate, pairs: Pairs) -> Subject:
+    _refuse(pairs)
+    view = LinearView.of(model)
+    name, why_no_errors = _LINEAR[next(kind for kind in _LINEAR if isinstance(model, kind))]
+    weighted = getattr(model, "class_weight", None) is not None
+    return Subject(
+        f"{name} of {view.outcome if view.count == 1 else view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        linear_cautions(view, certificate, why_no_errors, weighted=weighted),
+        "the model",
+        "all rows",
+        1.0,
+        linear_models.found(view),
+    )
+
+
 def _refuse(pairs: Pairs) -> None:
     if pairs is not None:
         raise ValueError("Pairs of columns are drawn of mixtures and of clusters; leave them out for this model.")
 
 
+_PENALISED = (
+    "A penalty pulls coefficients towards zero, by how much nobody knows without knowing the truth. For intervals, fit "
+    "LinearRegression."
+)
+_LINEAR = {
+    LinearRegression: (
+        "Linear regression",
+        "They are known of a fit of its own with method scores, not of what is made of moments or by robust descent.",
+    ),
+    Ridge: ("Ridge regression", _PENALISED),
+    ElasticNet: ("Elastic net", _PENALISED),
+    Lasso: ("Lasso", _PENALISED),
+    HuberRegressor: (
+        "Huber regression",
+        "How far off they may be is not known with this loss. LinearRegression is robust too, and has intervals.",
+    ),
+    LogisticRegression: (
+        "Logistic regression",
+        "Of all solvers, newton alone keeps account of how far off they may be.",
+    ),
+    LinearSVC: (
+        "Linear support vector classifier",
+        "How far off they may be is not known with this loss. LogisticRegression has intervals.",
+    ),
+}
 _KINDS = {
     GaussianMixture: _mixture,
     KMeans: _clusters,
@@ -170,4 +215,5 @@ _KINDS = {
     TableModel: _table,
     MixtureOfRegressions: _regressions,
     MissingCovariateRegression: _regressions,
+    **dict.fromkeys(_LINEAR, _linear),
 }

@@ -1,10 +1,11 @@
-"""Tables of HTML: the first cell of each row is its heading, and wide ones scroll by themselves."""
+"""Tables and lists of HTML. The first cell of each row is its heading, and wide tables scroll by themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tacit.report.markup import Html, element
+from tacit.report.pictures import colour
 
 
 def table(
@@ -35,6 +36,27 @@ def table(
     return element("table", element("thead", element("tr", *titles)), element("tbody", *rows), class_=class_)
 
 
+def chip(place: int, name: str | None = None) -> Html:
+    """Return the number of a component, cluster, factor or class, counted from 1, or its name, in its colour."""
+    return element("span", str(place + 1) if name is None else name, class_=f"badge-chip {colour(place)}")
+
+
+def chip_heads(count: int, what: str) -> list[Html]:
+    """Return heads of columns that are numbers in their colours; `what` they number, for who cannot see them.
+
+    Examples
+    --------
+    >>> chip_heads(1, "Factor")
+    ['<th scope="col" aria-label="Factor 1"><span class="badge-chip c1">1</span></th>']
+    """
+    return [element("th", chip(k), scope="col", aria_label=f"{what} {k + 1}") for k in range(count)]
+
+
 def region(content: Html, label: str) -> Html:
     """Return what may be wider than a phone in a box of its own that scrolls, by keyboard too."""
     return element("div", content, class_="scroll", role="region", aria_label=label, tabindex=0)
+
+
+def terms(items: Sequence[tuple[str, str]]) -> Html:
+    """Return terms and what they mean."""
+    return element("dl", *(element("div", element("dt", a), element("dd", b)) for a, b in items), class_="terms")

@@ -164,19 +164,28 @@ class ComponentMoments:
                 lengths = np.einsum("rd,rd->r", rows, rows)
             kept = np.isfinite(lengths)  # the row itself may overflow where the whitened one does not
             shares = shares * kept
-            lifted[:, 1:] = np.where(kept, rows.T, 0.0)
+            lifted[:, self._y] = np.where(kept, rows.T, 0.0)
             distances = np.broadcast_to(np.where(kept, lengths, 0.0), distances.shape)
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
             lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
-        scale = 1.0 / np.maximum(np.sqrt(distances), self.radius)  # of y to v: 1/radius inside, 1/|y| outside
-        return np.concatenate(self.weighted_moments(lifted, distances, shares, scale))
+        lengths2 = np.maximum(distances, self.radius**2)  # of y to v: by the radius inside, by |y| outside
+        return np.concatenate(self.weighted_moments(lifted, distances, shares, lengths2))
 
-    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, scale: Array) -> list[Array]:
-        """Return the parts of the sum over rows, from what ``Components.e_step`` returns and the scale of y to v."""
+    @property
+    def _y(self) -> slice:
+        """Where whitened rows have their y."""
+        return slice(1, 1 + self.components.columns)
+
+    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, lengths2: Array) -> list[Array]:
+        """Return the parts of the sum over rows, from what ``Components.e_step`` returns.
+
+        `lengths2` (K, rows) is the square of what y is divided by to have v.
+        """
         if self.covariance_type in ("full", "tied") and self.second > 0:
-            return self._gram(lifted, shares, scale)
-        y = lifted[:, 1:]
+            return self._gram(lifted, shares, lengths2)
+        y = lifted[:, self._y]
+        scale = 1.0 / np.sqrt(lengths2)
         weighted = shares * scale
         out = []
         if self.count > 0:
@@ -191,18 +200,18 @@ class ComponentMoments:
                 out.append(self.second * ((y * y) @ weighted[:, :, None]).ravel())
         return out
 
-    def _gram(self, lifted: Array, shares: Array, scale: Array) -> list[Array]:
+    def _gram(self, lifted: Array, shares: Array, lengths2: Array) -> list[Array]:
         """All three parts from one product: Z Z' with columns (sqrt(r), sqrt(r) v) holds r, r v and r v v'."""
-        root = np.sqrt(shares)
-        lifted[:, 0] = root
-        lifted[:, 1:] *= (root * scale)[:, None, :]  # in place: this is the part of the work that waits for memory
+        np.sqrt(shares, out=lifted[:, 0])
+        scale = np.sqrt(shares / lengths2)
+        lifted[:, self._y] *= scale[:, None, :]  # in place: this is the part of the work that waits for memory
         gram = lifted @ lifted.transpose(0, 2, 1)
         out = []
         if self.count > 0:
             out.append(self.count * gram[:, 0, 0])
         if self.mean > 0:
-            out.append(self.mean * gram[:, 0, 1:].ravel())
-        out.append(self.second * packed(gram[:, 1:, 1:], self.covariance_type))
+            out.append(self.mean * gram[:, 0, self._y].ravel())
+        out.append(self.second * packed(gram[:, self._y, self._y], self.covariance_type))
         return out
 
 

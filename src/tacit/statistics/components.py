@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 ROWS_AT_ONCE = 64  # the e-step works on multiples of so many rows
+_LINES_AT_ONCE = 4  # and products are quickest of multiples of so many lines
 
 
 def filled_up(columns: Array) -> Array:
@@ -64,11 +65,13 @@ class Components:
         identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
         whiteners = np.linalg.solve(self.factors, identity)
         log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
-        # (1, y) with y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
-        affine = np.zeros((self.count, self.columns + 1, self.columns + 1))
+        # (1, y, 0) with y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
+        lines = self.columns + 1 + -(self.columns + 1) % _LINES_AT_ONCE
+        affine = np.zeros((self.count, lines, self.columns + 1))
         affine[:, 0, -1] = 1.0
-        affine[:, 1:, :-1] = whiteners
-        affine[:, 1:, -1] = -np.einsum("kij,kj->ki", whiteners, self.means)
+        y = slice(1, 1 + self.columns)
+        affine[:, y, :-1] = whiteners
+        affine[:, y, -1] = -np.einsum("kij,kj->ki", whiteners, self.means)
         object.__setattr__(self, "_affine", affine.reshape(-1, self.columns + 1))
         object.__setattr__(self, "_log_scales", (np.log(self.weights) - log_det)[:, None])
 
@@ -88,8 +91,9 @@ class Components:
         return joint
 
     def e_step(self, block: Array, evidence: Array | None = None) -> tuple[Array, Array, Array]:
-        """Return whitened rows (1, y) as (K, 1 + d, rows), squared norms of y (K, rows) and responsibilities (K, rows).
+        """Return whitened rows (1, y, 0), squared norms of y (K, rows) and responsibilities (K, rows).
 
+        Whitened rows are (K, 1 + d + some more, rows): there are as many zeros behind y as make products quick.
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
         distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0. What is
         computed for a row does not depend on where in the block it stands; see ``filled_up``.
@@ -131,16 +135,17 @@ class Components:
         return log_total(joint, lost)[: len(block)]
 
     def _distances(self, block: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Return (1, y) with y = L_k^-1 (x - mu_k) for all rows x of a block, filled up, and all k (K, 1 + d, rows).
+        """Return (1, y, 0) with y = L_k^-1 (x - mu_k) for all rows x of a block, filled up, and all k (K, lines, rows).
 
         Also squared lengths of y, and which rows are too far for either.
         """
-        columns = filled_up(block.T)
-        rows = np.ones((self.columns + 1, columns.shape[1]))
-        rows[:-1] = columns
+        rows = np.zeros((self.columns + 1, len(block) + -len(block) % ROWS_AT_ONCE))  # as in filled_up
+        rows[:-1, : len(block)] = block.T
+        rows[-1] = 1.0
         with np.errstate(over="ignore", invalid="ignore"):
-            lifted = (self._affine @ rows).reshape(self.count, *rows.shape)  # type: ignore[attr-defined]
-            y = lifted[:, 1:]
+            lifted = self._affine @ rows  # type: ignore[attr-defined]
+            lifted = lifted.reshape(self.count, len(lifted) // self.count, rows.shape[1])
+            y = lifted[:, 1 : 1 + self.columns]
             distances = np.einsum("kdr,kdr->kr", y, y)
             lost = ~np.isfinite(distances.sum(axis=0))
         return lifted, distances, lost

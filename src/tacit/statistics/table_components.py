@@ -178,8 +178,8 @@ class TableComponents:
         absent = np.isnan(numbers) & missing
         whole = ~absent.any(axis=1)
         for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
-            found = self.gaussians.e_step(numbers[places], evidence[:, places])
-            yield Rows(places, codes[places], *found, None, absent[:0])
+            lifted, distances, shares = self.gaussians.e_step(numbers[places], evidence[:, places])
+            yield Rows(places, codes[places], lifted[:, : 1 + self.columns], distances, shares, None, absent[:0])
         for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
             lifted = np.ones((self.count, self.columns + 1, len(places)))
             lifted[:, 1:] = piece.whitened.transpose(1, 2, 0)

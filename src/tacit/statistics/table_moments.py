@@ -143,8 +143,8 @@ class TableMoments:
             if rows.gaps is not None:
                 patterns = rows.patterns  # the same for all pieces of a block
                 with_gaps += rows.shares @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
-            scale = 1.0 / np.maximum(np.sqrt(rows.distances) * (self.radius / self._limits(rows)), self.radius)
-            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, scale)
+            lengths2 = np.maximum(rows.distances * (self.radius / self._limits(rows)) ** 2, self.radius**2)
+            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, lengths2)
             numbers += np.concatenate(moments)
         if len(patterns):
             numbers += self._filled_in(patterns, np.asarray(with_gaps))

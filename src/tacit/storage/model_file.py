@@ -32,10 +32,13 @@ What the fit found is, for
   null}, of z, the target last;
 - SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
 - LinearRegression, Ridge, Lasso, ElasticNet: "linear": {"intercept": b, "coefficients": [d], "noise_variance": v or
-  null, "errors": [1 + d] or null}, in the units of the rows, the last column of which is the target;
+  null, "errors": [1 + d] or null, "inputs": where they lie, {"means": [d], "deviations": [d]} or null}, in the units
+  of the rows, the last column of which is the target;
 - LogisticRegression, LinearSVC: "classes": [C], and "predictor": {"coefficients": [K][1 + d]} in coordinates of z, K
-  being 1 for two classes; for the first also "covariance" of all K (1 + d) or null, in the units of the rows;
-- HuberRegressor: "predictor": {"coefficients": [1][1 + d], "scale": s}, from coordinates of z to units of the target;
+  being 1 for two classes, and "inputs" as above; for the first also "covariance" of all K (1 + d) or null, in the units
+  of the rows;
+- HuberRegressor: "predictor": {"coefficients": [1][1 + d], "scale": s, "inputs": as above}, from coordinates of z to
+  units of the target;
 - RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written

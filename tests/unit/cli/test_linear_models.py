@@ -1,6 +1,7 @@
 """Linear and logistic regressions from the command line: fitted, charged, predicted and refused as other models are."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +36,8 @@ def words_of(text):
 def test_a_fit_is_saved_and_charged(run, folder, account, kind):
     target = TARGETS[kind]
     said = run(
-        "fit", kind, "people.csv", *SCHEMA, "--target", target, *LEDGER, "--epsilon", 0.4, "-o", "m.tacit"
+        *("fit", kind, "people.csv", *SCHEMA, "--target", target, *LEDGER, "--epsilon", 0.4),
+        *("-o", "m.tacit", "--report", "r.html"),
     ).stdout
     for words in ("people.csv at epsilon 0.4", "region=north", "age", "(intercept)", "± one standard error", "Left"):
         assert words in said
@@ -43,6 +45,10 @@ def test_a_fit_is_saved_and_charged(run, folder, account, kind):
     assert type(model) is {"linear": tacit.LinearRegression, "logistic": tacit.LogisticRegression}[kind]
     assert model.privacy_.budget == Budget(0.4, 1e-6)
     assert len(account.history()) == 1
+    run("report", "m.tacit", "-o", "again.html", "--title", "people.csv")
+    first, again = ((folder / name).read_text() for name in ("r.html", "again.html"))
+    assert re.sub(r"page made on [^;.]+", "", first) == re.sub(r"page made on [^;.]+", "", again)
+    assert target in first
 
 
 def test_what_is_printed_adds_up_to_predictions(run, folder):
@@ -171,7 +177,8 @@ def test_models_that_no_command_fits_predict_too(run, folder, kind):
         (("linear", *SCHEMA, "--target", "income", "--alpha", 1), 2, "pass --penalty ridge"),
         (("linear", *SCHEMA, "--target", "income", "--penalty", "lasso", "--alpha", -1), 1, "alpha must be a number"),
         (("linear", *SCHEMA, "--target", "income", "--penalty", "ridge", "--l1-ratio", 1), 2, "--penalty elastic-net"),
-        (("linear", *SCHEMA, "--target", "income", "--report", "r.html"), 2, "No such option"),
+        (("linear", *SCHEMA, "--target", "income", "--report", "r.pdf"), 1, "must be named .html"),
+        (("logistic", *SCHEMA, "--target", "smoker", "--report", "none/r.html"), 1, "does not exist"),
         (("logistic", *SCHEMA, "--target", "smoker", "--epsilon", 1.5), 3, "its budget is epsilon 1"),
         (("logistic", *SCHEMA, "--target", "wages"), 1, "classes is missing"),
         (("logistic", *SCHEMA, "--target", "income"), 1, "is a number; a class must be a category"),
@@ -198,8 +205,9 @@ def test_labels_that_are_not_listed_are_refused(run, folder, account):
     assert not (folder / "model.tacit").exists()
 
 
-def test_there_are_no_samples_and_no_reports_of_them(run, folder):
+def test_there_are_no_samples_of_them_nor_pairs_of_columns(run, folder):
     run("fit", "logistic", "people.csv", *SCHEMA, "--target", "smoker", "-o", "m.tacit")
     assert "has no density to draw rows from" in run("sample", "m.tacit", "-o", "s.csv", code=1).stderr
-    assert "A report is about" in words_of(run("report", "m.tacit", code=1).stderr)
+    assert "leave them out for this model" in run("report", "m.tacit", "--pair", "age,region", code=1).stderr
+    assert "there are age, income, region." in words_of(run("report", "m.tacit", "--pair", "age,id", code=1).stderr)
     assert json.loads((folder / "m.tacit").read_text())["estimator"] == "LogisticRegression"

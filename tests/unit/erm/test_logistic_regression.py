@@ -166,3 +166,30 @@ def test_how_many_labels_occur_is_not_told():
         warnings.simplefilter("error")
         for y in (classes, np.repeat(classes[:20], 2), np.zeros(40)):
             tacit.LogisticRegression(classes=classes, bounds=1, n_iter=1, delta=1e-3, random_state=0).fit(X, y)
+
+
+def test_many_rows_are_dealt_out_and_nothing_is_lost():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(400_000, 4)) * [1.0, 1.0, 0.3, 0.3]
+    slopes = np.array([1.0, -0.5, 2.0, 0.0])
+    y = (rows @ slopes + 0.5 + rng.logistic(size=len(rows)) > 0).astype(int)
+    dealt = model(delta=1e-7, C=np.inf).fit(rows, y)
+    kinds = {step.name: type(step).__name__ for step in dealt.privacy_.plan.steps}
+    assert kinds["early gradient"] == kinds["columns"] == "SplitGaussian"
+    assert kinds["gradient"] == "Gaussian"
+    plain = Plain(C=np.inf).fit(rows, y)
+    assert abs(dealt.coef_ - plain.coef_).max() < 2 * abs(plain.coef_ - slopes).max()
+    secret = model(delta=1e-7, C=np.inf, neighbors="add_remove").fit(rows, y)
+    assert {type(step).__name__ for step in secret.privacy_.plan.steps} == {"Gaussian"}
+
+
+def test_levels_are_counted():
+    rng = np.random.default_rng(4)
+    town, age = rng.choice(list("abcdefghij"), 30_000), rng.normal(40, 10, 30_000)
+    owns = rng.logistic(size=30_000) < np.where(town == "a", 1.5, -1.0) + (age - 40) / 10
+    table = {"town": town, "age": age, "owns": owns}
+    schema = tacit.Schema({"town": Categorical(list("abcdefghij")), "age": Numeric(0, 120), "owns": Boolean()})
+    fitted = tacit.LogisticRegression(bounds=schema, epsilon=0.3, random_state=0).fit(table, "owns")
+    assert "levels" in [step.name for step in fitted.privacy_.plan.steps]
+    assert np.mean(fitted.predict(table) == owns) > 0.72
+    assert fitted.coef_[0, 0] - fitted.coef_[0, 1:10].mean() == pytest.approx(2.5, abs=0.8)

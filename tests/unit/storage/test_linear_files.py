@@ -188,6 +188,9 @@ def _set(*keys, value):
         _set("linear", "noise_variance", value=-1.0),
         _set("linear", "errors", value=[1.0, 1.0]),
         _set("linear", "errors", value=[1.0, 1.0, -1.0]),
+        _set("linear", "inputs", value="x"),
+        _set("linear", "inputs", "means", value=[1.0]),
+        _set("linear", "inputs", "deviations", value=[1.0, -1.0]),
         _set("parameters", "method", value="guess"),
         _set("parameters", "moment_bound", value=0),
         _set("estimator", value="LogisticRegression"),
@@ -207,6 +210,7 @@ def test_damaged_penalties_are_refused(path, kind):
     "change",
     [
         _set("classes", value=["low", "high"]),
+        _set("predictor", "inputs", "deviations", value=[1.0]),
         _set("parameters", "classes", value=["high"]),
         _set("parameters", "classes", value=None),
         _set("parameters", "C", value="much"),
