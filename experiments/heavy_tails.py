@@ -181,7 +181,7 @@ def descent(
 @lru_cache(maxsize=100)
 def planned_once(steps: int, size: int, sampling_rate: float, epsilon: float, delta: float) -> Plan:
     """Return the plan of a descent: how much noise a budget needs, which takes longer to find than steps to make."""
-    return planned(RobustDescent.steps(steps, size, 1.0, sampling_rate), Budget(epsilon, delta))
+    return planned(RobustDescent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
 
 
 class Kept(RobustDescent):

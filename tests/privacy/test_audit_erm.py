@@ -50,6 +50,7 @@ MODELS = {
     "svrg": Logistic(classes=[0, 1], solver="svrg", n_iter=1),
     "katyusha": Logistic(classes=[0, 1], solver="katyusha", n_iter=1),
     "svrg++": Logistic(classes=[0, 1], solver="svrg++", n_iter=2),
+    "robust": Logistic(classes=[0, 1], solver="robust", n_iter=4),
     "hinge": SVC(classes=[0, 1], n_iter=3),
     "huber": Huber(target_bounds=1.0, n_iter=3),
 }

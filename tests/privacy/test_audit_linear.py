@@ -36,6 +36,7 @@ MODELS = {
     "scores": Linear(target_bounds=1.0),
     "no intercept": Linear(fit_intercept=False, target_bounds=1.0),
     "robust": Linear(method="robust", n_iter=3, learning_rate=1.0, target_bounds=1.0),
+    "robust, sampled": Linear(method="robust", n_iter=4, batch_size=0.5, learning_rate=1.0, target_bounds=1.0),
     "lasso": Sparse(0.01, target_bounds=1.0),
     "shares": Linear(target_bounds=1.0),
 }

@@ -20,6 +20,7 @@ import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
 from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
+from tacit.erm.losses import SquaredLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
@@ -42,7 +43,6 @@ from tacit.statistics import (
     FoldedScores,
     LikelihoodGains,
     LinearCurvature,
-    LinearGradient,
     LinearResiduals,
     LinearScores,
     LossGradients,
@@ -53,6 +53,7 @@ from tacit.statistics import (
     OnColumns,
     OutlierCount,
     PairCounts,
+    PredictionGradients,
     RegressionScores,
     RobustSum,
     RowCount,
@@ -152,8 +153,12 @@ STATISTICS = [
         RobustSum(np.zeros(1), np.array([0.7]), Clip(), LinearResiduals(np.array([0.1, 2.0]), squared))
         for squared in (False, True)
     ),
-    RobustSum(np.zeros(2), np.full(2, 0.5), Smoothed(4.605), LinearGradient(np.array([0.1, 2.0]))),
-    RobustSum(np.zeros(1), np.full(1, 0.5), Smoothed(4.605), LinearGradient(np.array([2.0]), intercept=False)),
+    RobustSum(
+        np.zeros(2), np.full(2, 0.5), Smoothed(4.605), PredictionGradients(SquaredLoss(), np.array([[0.1, 2.0]]))
+    ),
+    RobustSum(
+        np.zeros(1), np.full(1, 0.5), Smoothed(4.605), PredictionGradients(LogisticLoss(), np.array([[0.0, 2.0]]), 0.0)
+    ),
     LossGradients(LogisticLoss(), np.array([[0.3, -2.0]]), 0.6),
     LossGradients(LogisticLoss((1.0, 5.0)), np.array([[0.3, -2.0]]), 0.6, curvature=0.5),
     LossGradients(SOFTMAX, np.array([[0.3, 1.0], [0.0, -4.0], [9.0, 0.1]]), 0.6, curvature=2.0),

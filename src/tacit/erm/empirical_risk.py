@@ -27,7 +27,7 @@ class ERM(LinearEstimator):
     constraint : L2Ball, L1Ball or Box, optional
         What these coefficients are confined to. An L1Ball goes without a regularizer.
     fit_intercept : bool, default True
-    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"}, default "auto"
+    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "auto"
         "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes neither.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".

@@ -28,7 +28,7 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
     alpha : float, default 1e-4
         Half of the squared coefficients, times alpha, is added to the sum of losses.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"}, default "newton"
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "newton"
         The others are published ones, corrected where they were not private, and kept for comparison.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".

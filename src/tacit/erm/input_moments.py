@@ -298,6 +298,11 @@ class Coordinates:
         largest = max(float(np.linalg.eigvalsh(own)[-1]), float(variances.max()))
         return cls(scatter.mean[:-1], np.eye(len(variances)), variances, prior, scatter.rows, largest)
 
+    @classmethod
+    def as_they_are(cls, columns: int, rows: float) -> Coordinates:
+        """Return the coordinates that inputs have anyway, taken to be about white."""
+        return cls(np.zeros(columns), np.eye(columns), np.ones(columns), np.ones(columns), rows)
+
     def about(self, centre: Array) -> Coordinates:
         """Return the same coordinates, measured from another point."""
         apart = self.whitener @ (self.centre - centre)

@@ -15,6 +15,7 @@ from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.problem import Penalty, Problem
+from tacit.erm.robust_descent import RobustDescent
 from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
@@ -35,6 +36,7 @@ SOLVERS: dict[str, Any] = {
     "svrg": VarianceReduced,
     "katyusha": Katyusha,
     "svrg++": DoublingEpochs,
+    "robust": RobustDescent,
 }
 _MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
 

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.intervals import CoefficientIntervals
 from tacit.erm.linear_fit import LinearFit
-from tacit.erm.linear_model import LinearModel, check_number
-from tacit.erm.robust_descent import RobustDescent
+from tacit.erm.linear_model import LinearModel
+from tacit.erm.published import PUBLISHED, check_published, published_model
 from tacit.fitting import check_choices
 from tacit.latent.moments import Moments
 from tacit.latent.table_mixture import table_layout
@@ -24,18 +24,28 @@ class LinearRegression(LinearModel):
     Parameters
     ----------
     fit_intercept : bool, default True
-    method : {"scores", "robust"}, default "scores"
+    method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"}, default "scores"
         "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
-        :mod:`tacit.erm.score_regression`. "robust" is published gradient descent with smoothly truncated gradients,
-        kept for comparison; see :mod:`tacit.erm.robust_descent`. It needs no bounds, but inputs about as large as
-        standard normal ones, and it has no standard errors.
+        :mod:`tacit.erm.score_regression`. The others are published ones, corrected, kept for comparison; they need no
+        bounds, and have no standard errors. "robust" is gradient descent with smoothly truncated gradients
+        (:mod:`tacit.erm.robust_descent`), "trimmed" with trimmed mean gradients (:mod:`tacit.erm.trimmed_descent`);
+        both need inputs about as large as standard normal ones. "sample_aggregate" and "block_mean" put together least
+        squares on blocks of rows (:mod:`tacit.erm.sample_aggregate`).
     moment_bound : float, default 1.0
         For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
         privacy.
-    learning_rate : float, default 0.1
-        For "robust": what gradients are multiplied by.
-    n_iter : int, default 50
-        For "robust": how many steps the budget is shared among.
+    gradient_bounds : float or (low, high), optional
+        For "trimmed": what each column of the mean gradient lies within.
+    coef_bound : float, optional
+        For "sample_aggregate" and "block_mean": how long the vector of coefficients, the intercept included, may be.
+    batch_size : int or float, optional
+        For "robust": how many rows a step samples, on average, or which share of them; all rows by default. Where the
+        number of rows is secret it must be a share.
+    learning_rate : float, default "auto"
+        For the descents: what gradients are multiplied by, 0.1 by default, 0.5 for "trimmed". With samples, in the
+        first step, 1 by default; steps fall as 1/sqrt(t) then.
+    n_iter : int, default "auto"
+        For the descents: how many steps the budget is shared among: 50 by default, 300 with samples, 10 for "trimmed".
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget. delta should be well below 1 / number of rows.
@@ -108,8 +118,11 @@ class LinearRegression(LinearModel):
         fit_intercept: bool = True,
         method: str = "scores",
         moment_bound: float = 1.0,
-        learning_rate: float = 0.1,
-        n_iter: int = 50,
+        gradient_bounds: Any = None,
+        coef_bound: float | None = None,
+        batch_size: float | None = None,
+        learning_rate: float | str = "auto",
+        n_iter: int | str = "auto",
         epsilon: float = 1.0,
         delta: float = 1e-6,
         bounds: Any = None,
@@ -123,6 +136,9 @@ class LinearRegression(LinearModel):
         self.fit_intercept = fit_intercept
         self.method = method
         self.moment_bound = moment_bound
+        self.gradient_bounds = gradient_bounds
+        self.coef_bound = coef_bound
+        self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.n_iter = n_iter
         self.epsilon = epsilon
@@ -176,30 +192,25 @@ class LinearRegression(LinearModel):
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]
-        return self.method != "robust"
+        return self.method == "scores"
 
     def _check_options(self) -> None:
-        check_choices(self, method=("scores", "robust"))
-        for name in ("moment_bound", "learning_rate"):
-            check_number(name, getattr(self, name))
-            if getattr(self, name) == 0:
-                raise ValueError(f"{name} must be over 0.")
+        check_choices(self, method=("scores", *PUBLISHED))
+        check_published(self)
 
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         if self.method == "scores":
             return super()._model(domain, n_rows, budget, in_place)
-        return RobustDescent.of(
-            domain.columns - 1, n_rows, budget, self.fit_intercept, self.moment_bound, self.learning_rate, self.n_iter
-        )
+        return published_model(self, domain.columns - 1, n_rows, budget)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
-        if self.method == "robust":  # gradients are those of rows in their own units
+        if self.method != "scores":  # gradients are those of rows in their own units
             curator.pass_rows_through(domain.restore)
         return domain
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
-        if self.method == "robust":
+        if self.method != "scores":
             return fit
         levels = [list(places) for places in table_layout(self._domain).levels if len(places) > 1]
         fit = super()._in_units(fit, joint)
@@ -218,4 +229,10 @@ class LinearRegression(LinearModel):
     def _notes(self) -> list[str]:
         if self.method == "scores":
             return super()._notes()
-        return [f"LinearRegression by {self.n_iter} steps down smoothly truncated gradients."]
+        notes = [f'LinearRegression by the published method "{self.method}", {self.n_iter_} release(s).']
+        if self.method in ("trimmed", "sample_aggregate"):
+            notes.append(
+                "Noise is relative to bounds that were found in the rows, smooth ones, which is accounted for. Stated "
+                "here are the least that sensitivity and noise could have been, as what they were is not told."
+            )
+        return notes

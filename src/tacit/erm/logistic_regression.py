@@ -30,7 +30,7 @@ class LogisticRegression(LinearClassifier):
     class_weight : dict, optional
         What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"}, default "newton"
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "newton"
         The others are published ones, corrected where they were not private, and kept for comparison.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".

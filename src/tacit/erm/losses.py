@@ -268,6 +268,32 @@ class HuberLoss:
         return np.full((1, 1, predictions.shape[1]), 0.8)
 
 
+@dataclass(frozen=True)
+class SquaredLoss:
+    """Squares of residuals over 2. No slope is the steepest, so it is for what bounds gradients by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredLoss().derivatives(np.zeros((1, 2)), np.array([0.5, 5.0]))[0]
+    array([[-0.5, -5. ]])
+    """
+
+    outputs = 1
+    redundant = False
+    smoothness = 1.0
+    lipschitz = math.inf
+
+    def value(self, predictions: Array, targets: Array) -> Array:
+        """Return the loss of each row."""
+        return (predictions[0] - targets) ** 2 / 2
+
+    def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
+        """Return residuals, infinity and 1."""
+        residuals = predictions - targets
+        return residuals, np.full(len(targets), math.inf), np.ones(len(targets))
+
+
 def _share(predictions: Array) -> Array:
     """Return 1 / (1 + exp(-m)); where exp overflows that is 0, as it should be."""
     with np.errstate(over="ignore"):

@@ -78,7 +78,11 @@ class Problem:
         mean = statistic.gradient(released) / (self.rows if rows is None else rows)
         if not self.intercept:
             mean[:, 0] = 0.0
-        return self.free_outputs @ mean + statistic.coefficients @ self.ridge
+        return self.with_ridge(statistic.coefficients, mean)
+
+    def with_ridge(self, coefficients: Array, mean: Array) -> Array:
+        """Return the gradient of mean loss and ridge, from that of the mean loss, in directions that matter."""
+        return self.free_outputs @ mean + coefficients @ self.ridge
 
     @property
     def free_outputs(self) -> Array:

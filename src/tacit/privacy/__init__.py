@@ -9,7 +9,19 @@ from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
 from .ledger import Account, Ledger
 from .plan import Plan
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, Split, SplitGaussian, SplitSelection, Step
+from .steps import (
+    Gaussian,
+    Laplace,
+    SampledGaussian,
+    Selection,
+    Smooth,
+    SmoothGaussian,
+    SmoothLaplace,
+    Split,
+    SplitGaussian,
+    SplitSelection,
+    Step,
+)
 
 __all__ = [
     "Account",
@@ -27,6 +39,9 @@ __all__ = [
     "ReleaseRecord",
     "SampledGaussian",
     "Selection",
+    "Smooth",
+    "SmoothGaussian",
+    "SmoothLaplace",
     "Split",
     "SplitGaussian",
     "SplitSelection",

@@ -10,7 +10,8 @@ Invariants
 ----------
 - Never under-report: every delta and epsilon returned is an upper bound, and ``calibration_factor`` returns a factor at
   which the bound, as computed, holds.
-- Answers depend on kinds, noise multipliers and counts only; not on names, sizes or the order of steps.
+- Answers depend on kinds, noise multipliers and counts only, and on sizes where bounds are smooth; not on names or the
+  order of steps.
 """
 
 import math
@@ -24,7 +25,7 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import Gaussian, SampledGaussian, Selection, Split, Step
+from .steps import Gaussian, SampledGaussian, Selection, Smooth, SmoothGaussian, SmoothLaplace, Split, Step
 
 __all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
 
@@ -40,6 +41,11 @@ def check_relation_allows(steps: tuple[Step, ...], neighbors: Relation) -> None:
         raise PlanError(
             'Rows are split by position, and under "add_remove" a row that comes or goes moves all rows behind it; use '
             'neighbors="replace_one", or do not split.'
+        )
+    if neighbors == "add_remove" and any(isinstance(step, Smooth) for step in steps):
+        raise PlanError(
+            "Bounds on sensitivity that are found in the rows are worked out for a public number of them; use "
+            'neighbors="replace_one".'
         )
 
 
@@ -152,7 +158,7 @@ def _root_from_above(decreasing: Callable[[float], float], start: float, step: f
 def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ...]:
     """Merge equal releases, all Gaussian ones into a single one, and forget what does not matter."""
     check_relation_allows(steps, neighbors)
-    counts: Counter[tuple[str, float, float]] = Counter()
+    counts: Counter[tuple[str, float, float, float, int]] = Counter()
     mu_squared = []
     for step in steps:
         noise, rate = step.noise_multiplier, step.sampling_rate if isinstance(step, SampledGaussian) else 1.0
@@ -161,10 +167,17 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
             mu_squared.append(step.count * (2 / noise if neighbors == "replace_one" else 1 / noise) ** 2)
         elif isinstance(step, Gaussian):  # also one of shares of the rows, of which a row is in one
             mu_squared.append(step.count / noise**2)
+        elif isinstance(step, SmoothLaplace):  # each number is a release
+            counts[step.kind, 1 / step.epsilon_each, rate, 0.0, 1] += step.count * step.size
+        elif isinstance(step, SmoothGaussian):
+            counts[step.kind, noise, rate, step.smoothness, step.size] += step.count
         else:
             kind = Selection.kind if isinstance(step, Selection) else step.kind  # also of shares
-            counts[kind, noise, rate] += step.count
-    merged = [Release(kind, noise, rate, count) for (kind, noise, rate), count in sorted(counts.items())]
+            counts[kind, noise, rate, 0.0, 1] += step.count
+    merged = [
+        Release(kind, noise, rate, count, smoothness, dimensions)
+        for (kind, noise, rate, smoothness, dimensions), count in sorted(counts.items())
+    ]
     if mu_squared:
         merged.append(Release("gaussian", 1 / math.sqrt(math.fsum(mu_squared)), 1.0, 1))
     return tuple(merged)

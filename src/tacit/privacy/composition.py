@@ -10,7 +10,8 @@ Invariants
 ----------
 - Every pair of neighbouring outputs of a release is dominated by the pair used here *for every alpha*, so that
   products of the pairs dominate adaptive compositions (Zhu, Dong and Wang, "Optimal Accounting of Differential Privacy
-  via Characteristic Function", 2022, theorem 10). ``_selection`` and ``_sampled_gaussian`` hold the two proofs.
+  via Characteristic Function", 2022, theorem 10). ``_selection``, ``_sampled_gaussian`` and ``smooth_profiles`` hold
+  the proofs.
 - Noise multipliers are relative to the sensitivity under the plan's own relation. So dp_accounting is asked about its
   *add or remove* pair under both relations: its "replace one" would double what is already doubled.
 - Rounding errors are charged (``_loss_delta``, ``_LEAST_RENYI``), never ignored.
@@ -19,6 +20,7 @@ Importing dp_accounting takes over a second, so it waits until a mixed plan need
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +32,7 @@ from scipy.optimize import brentq
 from .budget import Relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
+from .smooth_profiles import smooth_gaussian_delta, smooth_laplace_delta
 
 __all__ = ["MixedProfile", "Release", "selection_delta"]
 
@@ -52,11 +55,15 @@ class Release:
     noise_multiplier: float
     sampling_rate: float
     count: int
+    smoothness: float = 0.0  # of a SmoothGaussian, and in how many dimensions
+    dimensions: int = 1
 
     @property
     def spread(self) -> float:
         """The standard deviation of the privacy loss of one release, roughly; only used to choose grids."""
         inverse = 1 / self.noise_multiplier
+        if self.kind == "smooth_gaussian":
+            return math.hypot(inverse, self.smoothness * math.sqrt(2 * self.dimensions))
         if self.kind == "sampled_gaussian":
             return min(inverse, self.sampling_rate * math.sqrt(math.expm1(min(inverse * inverse, 700.0))))
         return inverse / math.sqrt(3) if self.kind == "selection" else inverse
@@ -68,7 +75,10 @@ class Release:
         if self.kind in ("laplace", "selection"):
             return inverse
         largest = _TAIL * inverse + inverse * inverse / 2
-        if self.kind == "gaussian":
+        if self.kind == "smooth_gaussian":
+            lengths = (math.sqrt(self.dimensions) + _TAIL) ** 2
+            return math.exp(2 * self.smoothness) * largest + math.expm1(2 * self.smoothness) * lengths / 2
+        if self.kind in ("gaussian", "smooth_laplace"):
             return largest
         return float(np.logaddexp(math.log1p(-self.sampling_rate), math.log(self.sampling_rate) + largest))
 
@@ -164,7 +174,9 @@ class MixedProfile:
         events = []
         for release in self.releases:
             noise_multiplier, count = release.noise_multiplier, release.count
-            if release.kind == "gaussian":
+            if release.kind == "smooth_gaussian":
+                return None
+            if release.kind in ("gaussian", "smooth_laplace"):
                 mu_squared += count / noise_multiplier**2
             elif release.kind == "selection":
                 mu_squared += count / (4 * noise_multiplier**2)
@@ -195,6 +207,8 @@ def _build_pld(release: Release, neighbors: Relation, interval: float) -> Any:
         single = pld.from_laplace_mechanism(release.noise_multiplier, value_discretization_interval=interval)
     elif release.kind == "selection":
         single = _selection(1 / release.noise_multiplier, interval)
+    elif release.kind in ("smooth_laplace", "smooth_gaussian"):
+        single = _smooth(release, interval)
     else:
         single = _sampled_gaussian(release, neighbors, interval)
     return single.self_compose(release.count)
@@ -210,16 +224,37 @@ def _selection(epsilon: float, interval: float) -> Any:
     (e^(epsilon/2) - e^(e/2))^2 / (E - 1), is convex in e^e, so it is the profile of one pair of distributions that
     dominates every such choice. At e < 0 it is the mirror image: exchanging the data sets gives such a choice again.
     """
+    return _mirrored(lambda epsilons: selection_delta(epsilons, epsilon), epsilon, interval)
+
+
+def _smooth(release: Release, interval: float) -> Any:
+    """Return the PLD of one release with noise relative to a smooth bound; the proofs are where the profiles are.
+
+    The one of Laplace noise dominates both orders of any two neighbours, so at negative epsilons its mirror image does
+    as well. Beyond its grid a loss counts as infinite.
+    """
+    inverse = 1 / release.noise_multiplier
+
+    def delta(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        if release.kind == "smooth_laplace":
+            return smooth_laplace_delta(epsilons, inverse / 2, inverse / 2)
+        return smooth_gaussian_delta(epsilons, inverse, release.smoothness, release.dimensions)
+
+    return _mirrored(delta, release.reach, interval)
+
+
+def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach: float, interval: float) -> Any:
+    """Return the PLD with this profile at epsilons from 0 to ``reach``, the same for both orders of neighbours."""
     from dp_accounting.pld import pld_pmf
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    reach = math.ceil(epsilon / interval)
-    grid = np.arange(-reach, reach + 1) * interval
-    deltas = selection_delta(np.abs(grid), epsilon)
+    points = math.ceil(reach / interval)
+    grid = np.arange(-points, points + 1) * interval
+    deltas = delta(np.abs(grid))
     below = np.minimum(grid, 0.0)
     deltas = np.where(grid < 0, -np.expm1(below) + np.exp(below) * deltas, deltas)
     return pld.PrivacyLossDistribution(
-        pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -reach, reach, deltas)
+        pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, -points, points, deltas)
     )
 
 

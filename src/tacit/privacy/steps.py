@@ -6,7 +6,8 @@ Invariants
   release has and how many times it may be made. It knows nothing of data, and nothing of epsilon.
 - The sensitivity is the one under the plan's neighbouring relation, so the same step means the same guarantee under
   both relations. ``SampledGaussian`` alone is different; its docstring says how.
-- ``noise_multiplier`` is positive and finite; ``scaled`` multiplies it and changes nothing else.
+- ``noise_multiplier`` is positive and finite; ``scaled`` multiplies it and changes nothing else, but for the
+  ``smoothness`` of a ``SmoothGaussian``.
 """
 
 import math
@@ -19,6 +20,9 @@ __all__ = [
     "Laplace",
     "SampledGaussian",
     "Selection",
+    "Smooth",
+    "SmoothGaussian",
+    "SmoothLaplace",
     "Split",
     "SplitGaussian",
     "SplitSelection",
@@ -208,8 +212,85 @@ class SplitSelection(Selection, Split):
     kind: ClassVar[str] = "split_selection"
 
 
+@dataclass(frozen=True)
+class Smooth(Step):
+    """What steps share whose noise is relative to a smooth bound on the sensitivity, found in the rows themselves.
+
+    Such bounds are worked out for a public number of rows: rows may be replaced and not added. The guarantee depends on
+    ``size`` as well. :mod:`tacit.privacy.smooth_profiles` has the proofs.
+    """
+
+
+@dataclass(frozen=True)
+class SmoothLaplace(Smooth):
+    """Numbers, each with a smooth bound of its own, plus Laplace noise times a log-normal number.
+
+    ``noise_multiplier`` = 1 / epsilon of one release. It is epsilon^2 / 2 zero-concentrated private, and a little
+    better than that: each of its ``size`` numbers has epsilon / sqrt(size), half of it for how far it moves and half
+    for how its bound changes.
+
+    Examples
+    --------
+    >>> step = SmoothLaplace("trimmed means", noise_multiplier=4.0, count=10, size=4)
+    >>> step.epsilon_each, step.smoothness
+    (0.125, 0.03125)
+    """
+
+    kind: ClassVar[str] = "smooth_laplace"
+    spread: ClassVar[float] = 0.5  # sigma of the log-normal
+
+    @property
+    def epsilon_each(self) -> float:
+        """What one number of one release costs."""
+        return 1 / (self.noise_multiplier * math.sqrt(self.size))
+
+    @property
+    def smoothness(self) -> float:
+        """By how much the logarithm of a bound may change between neighbours."""
+        return self.spread * self.epsilon_each / 2
+
+    @property
+    def shift(self) -> float:
+        """How far a number may move, in noise scales."""
+        return self.epsilon_each / 2 * math.exp(-1.5 * self.spread**2)
+
+
+@dataclass(frozen=True)
+class SmoothGaussian(Smooth):
+    """A vector with one smooth bound plus Gaussian noise; ``noise_multiplier`` = standard deviation / bound.
+
+    ``scaled`` divides ``smoothness`` by the factor: a bound that changes less is larger.
+
+    Examples
+    --------
+    >>> SmoothGaussian("centre", noise_multiplier=5.0, size=10, smoothness=0.06).scaled(2.0).smoothness
+    0.03
+    """
+
+    smoothness: float = 1.0
+
+    kind: ClassVar[str] = "smooth_gaussian"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "smoothness", _positive(self.name, "smoothness", self.smoothness))
+
+    def scaled(self, factor: float) -> Self:
+        """Return the same step with ``factor`` times the noise, and a bound that is as many times smoother."""
+        return replace(super().scaled(factor), smoothness=self.smoothness / factor)
+
+    @property
+    def shift(self) -> float:
+        """How far the vector may move, in standard deviations."""
+        return 1 / self.noise_multiplier
+
+
 _KINDS: dict[str, type[Step]] = {
-    cls.kind: cls for cls in (Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian, SplitSelection)
+    cls.kind: cls
+    for cls in (
+        *(Gaussian, Laplace, Selection, SampledGaussian, SplitGaussian, SplitSelection),
+        *(SmoothLaplace, SmoothGaussian),
+    )
 }
 
 

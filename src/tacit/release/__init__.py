@@ -3,6 +3,7 @@
 from tacit.release.choice import Choice, Side
 from tacit.release.curator import Curator, planned, uncalibrated
 from tacit.release.generator import RandomState, SecureGenerator, generator
+from tacit.release.smooth import SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "RandomState",
     "SecureGenerator",
     "Side",
+    "SmoothStatistic",
     "Statistic",
     "generator",
     "planned",

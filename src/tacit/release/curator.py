@@ -2,8 +2,9 @@
 
 Formal guarantees
 -----------------
-1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice, and
-   :meth:`Curator.choose`, as places chosen by the exponential mechanism from sums on a lattice.
+1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice or a
+   noisy answer rounded to one (:mod:`tacit.release.smooth`), and :meth:`Curator.choose`, as places chosen by the
+   exponential mechanism from sums on a lattice.
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
    threads ask at the same time. Where the plan says that rows are split, each release, or all choices made together, is
    of the next share of them; where it says that they are sampled, of rows drawn afresh, each by itself, and which these
@@ -34,7 +35,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,9 @@ from tacit.privacy import (
     ReleaseRecord,
     SampledGaussian,
     Selection,
+    Smooth,
+    SmoothGaussian,
+    SmoothLaplace,
     Split,
     SplitGaussian,
     Step,
@@ -65,7 +69,9 @@ from tacit.release.noise import (
     discretisation_error,
     laplace_discretisation_error,
 )
+from tacit.release.rows import Rows
 from tacit.release.sampling import PoissonSample
+from tacit.release.smooth import MISMATCH, SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
 
@@ -80,36 +86,10 @@ _MECHANISMS: dict[type[Step], str] = {
     Selection: "exponential mechanism",
     Gaussian: "discrete Gaussian",
     SampledGaussian: "discrete Gaussian",
+    SmoothLaplace: "Laplace log-normal, by rows",
+    SmoothGaussian: "Gaussian, by rows",
 }
 _Out = TypeVar("_Out")
-
-
-class Rows(Protocol):
-    """What a curator needs of a source: exact integer sums over blocks of at most ``BLOCK_ROWS`` rows."""
-
-    @property
-    def by_position(self) -> bool:
-        """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
-
-    def sum(
-        self,
-        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-        *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
-        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
-
-    def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
-        """Return the same rows with `function` applied to every block, lazily."""
-
-    def held(self) -> Rows:
-        """Return the same rows, mapped once and for all where memory allows."""
-
-    def part(self, index: int, of: int) -> Rows:
-        """Return every row whose position is `index` modulo `of`."""
-
-    def sampled(self, kept: PoissonSample) -> Rows:
-        """Return the rows that are in a sample."""
 
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
@@ -138,6 +118,8 @@ def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "r
             SplitGaussian: discretisation_error(FINEST_NOISE),
             SampledGaussian: discretisation_error(FINEST_NOISE),
             Laplace: laplace_discretisation_error(FINEST_NOISE),
+            SmoothLaplace: MISMATCH,
+            SmoothGaussian: MISMATCH,
         }
         error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
     return Plan(tuple(steps), neighbors, sampling_error=error)
@@ -205,16 +187,18 @@ class Curator:
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
-    def release(self, name: str, statistic: Statistic) -> NDArray[np.float64]:
-        """Return the statistic's sum over all rows, plus the planned noise.
+    def release(self, name: str, statistic: Statistic | SmoothStatistic) -> NDArray[np.float64]:
+        """Return the statistic's sum over all rows, or its answer, plus the planned noise.
 
         Parameters
         ----------
         name : str
             The plan's step. Its noise is Gaussian (for the l2 sensitivity) or Laplace (for the l1 sensitivity).
         statistic : Statistic
-            What to sum; see :mod:`tacit.release.statistic`.
+            What to sum; see :mod:`tacit.release.statistic`. Or what to answer; see :mod:`tacit.release.smooth`.
         """
+        if isinstance(statistic, SmoothStatistic):
+            return self._release_answer(name, statistic)
         step, before = self._take(name, statistic, Gaussian, Laplace, SampledGaussian)
         sensitivity, lattice = self._sensitivity(step, statistic)
         noise_scale = self._scale(step, sensitivity)
@@ -224,6 +208,16 @@ class Curator:
             noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
         self._record(step, sensitivity, noise_scale, lattice)
         return lattice.to_float(total + noise)
+
+    def _release_answer(self, name: str, statistic: SmoothStatistic) -> NDArray[np.float64]:
+        step, _ = self._take(name, statistic, Smooth, Gaussian)
+        noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.by_position)
+        self._charge()
+        with self._lock:
+            self._rows = self._rows.held()
+            released = noise.added(statistic, self._rows.blocks(), self._generator)
+        self._record(step, noise.least, noise.scale, noise.lattice)
+        return released
 
     def choose(self, name: str, choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the places that are chosen, first choice first, and the signs of their sums.
@@ -281,9 +275,11 @@ class Curator:
         """
         self._rows = self._rows.map(_quietly(function))
 
-    def noise(self, name: str, statistic: Statistic) -> float:
-        """Return the scale of the noise that ``release(name, statistic)`` adds to each number; it depends on no row."""
+    def noise(self, name: str, statistic: Statistic | SmoothStatistic) -> float:
+        """Return the (least) scale of noise that ``release(name, statistic)`` adds to a number, from public numbers."""
         step = self._steps[name]
+        if isinstance(statistic, SmoothStatistic):
+            return SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.by_position).scale
         return self._scale(step, self._sensitivity(step, statistic)[0])
 
     def certificate(
@@ -300,7 +296,9 @@ class Curator:
             notes=tuple(notes),
         )
 
-    def _take(self, name: str, statistic: Statistic, *kinds: type[Step], releases: int = 1) -> tuple[Step, int]:
+    def _take(
+        self, name: str, statistic: Statistic | SmoothStatistic, *kinds: type[Step], releases: int = 1
+    ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)
         if step is None:

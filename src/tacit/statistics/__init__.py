@@ -1,5 +1,6 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
+from tacit.statistics.block_estimates import BlockCentre, BlockSquares
 from tacit.statistics.cell_counts import Bins, CellCounts, PairCounts
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
@@ -22,8 +23,8 @@ from tacit.statistics.em_gradients import (
 from tacit.statistics.folded_scores import FoldedScores
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
 from tacit.statistics.likelihood_gains import LikelihoodGains
-from tacit.statistics.linear_scores import LinearCurvature, LinearGradient, LinearResiduals, LinearScores
-from tacit.statistics.loss_gradients import LossGradients, PredictionLoss
+from tacit.statistics.linear_scores import LinearCurvature, LinearResiduals, LinearScores
+from tacit.statistics.loss_gradients import LossGradients, PredictionGradients, PredictionLoss
 from tacit.statistics.magnitudes import Magnitudes
 from tacit.statistics.missing_scores import MissingScores
 from tacit.statistics.observed_cells import ObservedCells
@@ -35,10 +36,13 @@ from tacit.statistics.screening_values import CellRanks, ScreeningValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
+from tacit.statistics.trimmed_means import TrimmedMeans
 from tacit.statistics.trimmed_sum import TrimmedSum
 
 __all__ = [
     "Bins",
+    "BlockCentre",
+    "BlockSquares",
     "CellCounts",
     "CellRanks",
     "Centres",
@@ -56,7 +60,6 @@ __all__ = [
     "Influence",
     "LikelihoodGains",
     "LinearCurvature",
-    "LinearGradient",
     "LinearResiduals",
     "LinearScores",
     "LossGradients",
@@ -67,6 +70,7 @@ __all__ = [
     "OnColumns",
     "OutlierCount",
     "PairCounts",
+    "PredictionGradients",
     "PredictionLoss",
     "RegressionScores",
     "RobustSum",
@@ -82,6 +86,7 @@ __all__ = [
     "TableLayout",
     "TableMoments",
     "TableSquares",
+    "TrimmedMeans",
     "TrimmedSum",
     "least_radius",
     "moment_sensitivity",

@@ -177,45 +177,6 @@ class LinearResiduals:
         return (residuals * residuals if self.squared else residuals)[:, None]
 
 
-@dataclass(frozen=True, eq=False)
-class LinearGradient:
-    """Gradients (y - <beta, z>) z of rows, z = (1, x) or x: values for :class:`RobustSum`.
-
-    They point down the squared error.
-
-    Parameters
-    ----------
-    coefficients : (1 + d,) or (d,) array
-    intercept : bool, default True
-        Whether the first coefficient is the intercept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> LinearGradient(np.array([1.0, 2.0]))(np.array([[1.0, 2.5], [3.0, 7.5]]))
-    array([[-0.5, -0.5],
-           [ 0.5,  1.5]])
-    """
-
-    coefficients: Array
-    intercept: bool = True
-
-    @property
-    def size(self) -> int:
-        """How many coefficients there are."""
-        return len(self.coefficients)
-
-    def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block; NaN in every column where a cell is missing."""
-        full = self.coefficients if self.intercept else np.concatenate([[0.0], self.coefficients])
-        residuals = _residuals(full, block)
-        inputs = block.copy()
-        inputs[:, 1:] = block[:, :-1]
-        inputs[:, 0] = 1.0
-        gradients: Array = residuals[:, None] * (inputs if self.intercept else inputs[:, 1:])
-        return np.where(np.isnan(residuals)[:, None], np.nan, gradients)
-
-
 def _residuals(coefficients: Array, block: Array) -> Array:
     """Return y - <beta, (1, x)>, summed in one order whatever the block's layout."""
     predicted = np.full(len(block), coefficients[0])

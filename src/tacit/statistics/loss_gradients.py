@@ -125,10 +125,10 @@ class LossGradients:
 
     def _block_sum(self, block: Array) -> Array:
         x, targets, squares, there = _measured(block)
-        predictions = self._predictions(self.coefficients, x)
+        predictions = _predictions(self.coefficients, x, self.intercept)
         slopes, steepest, curvatures = (_finite(each) for each in self.loss.derivatives(predictions, targets))
         if self.anchor is not None:
-            slopes = slopes - _finite(self.loss.derivatives(self._predictions(self.anchor, x), targets)[0])
+            slopes = slopes - _finite(self.loss.derivatives(_predictions(self.anchor, x, self.intercept), targets)[0])
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
@@ -145,11 +145,6 @@ class LossGradients:
         total = self.curvature * self.radius / self.loss.smoothness * float(weights @ curvatures)
         return np.append(total, gradient)
 
-    def _predictions(self, coefficients: Array, x: Array) -> Array:
-        predictions: Array = coefficients[:, 1:] @ x
-        predictions += self.intercept * coefficients[:, :1]
-        return predictions
-
     def gradient(self, total: Array) -> Array:
         """Return the gradients (K, 1 + d) of a (noisy) total."""
         gradients: Array = (total[int(self.curvature > 0) :] * self.radius).reshape(self.coefficients.shape)
@@ -160,6 +155,59 @@ class LossGradients:
         if not self.curvature:
             raise ValueError("The total holds no curvature: its weight is 0.")
         return float(total[0] * self.loss.smoothness / self.curvature)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionGradients:
+    """Gradients of a loss of linear predictions, row by row, as they are: values for :class:`RobustSum`.
+
+    Parameters
+    ----------
+    loss : PredictionLoss
+    coefficients : (K, 1 + d) array
+        Intercepts first; public or private already.
+    intercept : float, default 1
+        What stands in front of x; 0 leaves intercepts out, and there are K d gradients then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.erm.losses import SquaredLoss
+    >>> gradients = PredictionGradients(SquaredLoss(), np.array([[1.0, 2.0]]))
+    >>> gradients(np.array([[1.0, 2.5], [3.0, 7.5]]))
+    array([[ 0.5,  0.5],
+           [-0.5, -1.5]])
+    """
+
+    loss: PredictionLoss
+    coefficients: Array
+    intercept: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """How many gradients a row has."""
+        outputs, wide = self.coefficients.shape
+        return int(outputs * (wide - (self.intercept == 0)))
+
+    def __call__(self, block: Array) -> Array:
+        """Return the gradients of a block; NaN in all columns for rows that :class:`LossGradients` leaves out too."""
+        x, targets, _, there = _measured(block)
+        slopes = self.loss.derivatives(_predictions(self.coefficients, x, self.intercept), targets)[0]
+        inputs = x if self.intercept == 0 else np.vstack([np.full(x.shape[1], self.intercept), x])
+        gradients: Array = (slopes[:, None] * inputs).reshape(self.size, -1)
+        gradients[:, there == 0] = np.nan
+        return gradients[:, : len(block)].T
+
+    def among_all(self, gradients: Array) -> Array:
+        """Return a (noisy) sum or mean of gradients as (K, 1 + d), zero for intercepts that are left out."""
+        rows = gradients.reshape(len(self.coefficients), -1)
+        return rows if self.intercept else np.column_stack([np.zeros(len(rows)), rows])
+
+
+def _predictions(coefficients: Array, x: Array, intercept: float) -> Array:
+    predictions: Array = coefficients[:, 1:] @ x
+    predictions += intercept * coefficients[:, :1]
+    return predictions
 
 
 def _measured(block: Array) -> tuple[Array, Array, Array, Array]:

@@ -43,7 +43,7 @@ def test_three_classes_without_noise():
     np.testing.assert_allclose(quiet.predict_proba(X).sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("solver", ["newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++"])
+@pytest.mark.parametrize("solver", ["newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"])
 def test_every_solver_classifies(solver):
     fitted = model(solver=solver, epsilon=4.0).fit(X, Y)
     best = Plain().fit(X, Y).score(X, Y)

@@ -34,7 +34,16 @@ def solved(name, iterations, epsilon):
 
 @pytest.mark.parametrize(
     ("name", "iterations"),
-    [("newton", 8), ("gradient", 60), ("accmd", 60), ("sgd", 200), ("svrg", 10), ("katyusha", 10), ("svrg++", 6)],
+    [
+        ("newton", 8),
+        ("gradient", 60),
+        ("accmd", 60),
+        ("sgd", 200),
+        ("svrg", 10),
+        ("katyusha", 10),
+        ("svrg++", 6),
+        ("robust", 200),
+    ],
 )
 def test_every_rule_finds_the_minimum(name, iterations):
     _, found = solved(name, iterations, 1e3)
@@ -91,7 +100,7 @@ def test_differences_are_shorter_the_nearer_the_snapshot_is():
 
 
 def test_no_sample_of_one_row_is_offered():
-    for name in ("sgd", "svrg", "katyusha", "svrg++"):
+    for name in ("sgd", "svrg", "katyusha", "svrg++", "robust"):
         for step in SOLVERS[name].steps(4, 3, 1.0):
             if isinstance(step, SampledGaussian):
                 assert step.sampling_rate >= 0.01

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from tacit.erm.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 from tacit.statistics import (
     Components,
     FoldedScores,
     LinearCurvature,
-    LinearGradient,
     LinearResiduals,
     LinearScores,
     MissingCovariateGradient,
     MissingScores,
+    PredictionGradients,
     RegressionScores,
     SymmetricMixtureGradient,
     SymmetricRegressionGradient,
@@ -80,7 +81,12 @@ def test_gradients_do_not_depend_on_where_a_row_stands(kind, width, truncation):
     assert_alike(lambda block: gradient(block).T, rows(holes=kind is MissingCovariateGradient))
 
 
-@pytest.mark.parametrize("kind", [LinearResiduals, LinearGradient])
-def test_residuals_do_not_depend_on_where_a_row_stands(kind):
-    values = kind(np.random.default_rng(3).normal(size=WIDTH))
+def test_residuals_do_not_depend_on_where_a_row_stands():
+    values = LinearResiduals(np.random.default_rng(3).normal(size=WIDTH))
     assert_alike(lambda block: values(block).T, rows(holes=True))
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), SoftmaxLoss((1.0, 2.0, 1.0))])
+def test_gradients_of_losses_do_not_depend_on_where_a_row_stands(loss):
+    values = PredictionGradients(loss, np.random.default_rng(3).normal(size=(loss.outputs, WIDTH)))
+    assert_alike(lambda block: values(block).T, rows(holes=False))

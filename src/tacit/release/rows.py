@@ -1,0 +1,42 @@
+"""What a curator needs of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.release.sampling import PoissonSample
+
+
+class Rows(Protocol):
+    """What a curator needs of a source: exact integer sums over blocks of at most ``BLOCK_ROWS`` rows."""
+
+    @property
+    def by_position(self) -> bool:
+        """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
+
+    def sum(
+        self,
+        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+    ) -> NDArray[np.int64]:
+        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
+
+    def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
+        """Return the same rows with `function` applied to every block, lazily."""
+
+    def held(self) -> Rows:
+        """Return the same rows, mapped once and for all where memory allows."""
+
+    def part(self, index: int, of: int) -> Rows:
+        """Return every row whose position is `index` modulo `of`."""
+
+    def blocks(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the blocks, for statistics that are no sums."""
+
+    def sampled(self, kept: PoissonSample) -> Rows:
+        """Return the rows that are in a sample."""
