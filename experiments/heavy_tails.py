@@ -340,7 +340,7 @@ def verdicts(case: Case, table: Sequence[Row]) -> list[str]:
             if len(found) == len(sweep):
                 grows = what == "columns"
                 held = _held([found == sorted(found, reverse=not grows)])
-                shown = " ".join(f"{error:.3f}" for error in found)
+                shown = " ".join(f"{error:.4f}" for error in found)
                 way = "grows" if grows else "falls"
                 lines.append(f"{case.measured[0].capitalize()}, {method}, {way} with {what}: {held} ({shown})")
     if not case.logistic:
@@ -392,7 +392,7 @@ def draw(case: Case, table: Sequence[Row], caption: str) -> Any:
             first.axhline(steps[0].median, label=method, **style(method) | {"marker": None})
         for axes, (what, sweep, name) in zip(others, panels):
             rows = [last[setting, method, name] for setting in sweep if (setting, method, name) in last]
-            if rows:
+            if len(rows) == len(sweep):
                 values = [getattr(row, what) for row in rows]
                 axes.plot(values, [row.median for row in rows], **style(method))
                 axes.fill_between(
