@@ -13,6 +13,8 @@ import tacit
 from tacit.erm import ConvexLoss, ElasticNetPenalty
 from tacit.erm.linear_estimator import SOLVERS
 from tacit.erm.variance_reduced import DIFFERENCE, RATE
+from tacit.privacy import Budget, Gaussian
+from tacit.release import planned
 
 STRENGTH, DELTA = 1e-4, 1e-4
 Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
@@ -25,7 +27,12 @@ def objective(theta: np.ndarray, signed: np.ndarray, lasso: bool) -> float:
 
 
 def least(signed: np.ndarray, lasso: bool) -> float:
-    """Return the least objective there is; with |theta| written as the sum of two positive parts."""
+    """Return the least objective there is."""
+    return float(minimum(signed, lasso).fun)
+
+
+def minimum(signed: np.ndarray, lasso: bool) -> Any:
+    """Return where the objective is least; with |theta| written as the sum of two positive parts."""
     n, p = signed.shape
 
     def smooth(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -42,12 +49,21 @@ def least(signed: np.ndarray, lasso: bool) -> float:
 
     options = {"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-9}
     if lasso:
-        found = minimize(
-            parts, np.zeros(2 * p), jac=True, method="L-BFGS-B", bounds=[(0, None)] * 2 * p, options=options
-        )
-    else:
-        found = minimize(ridged, np.zeros(p), jac=True, method="L-BFGS-B", options=options)
-    return float(found.fun)
+        limits = [(0, None)] * (2 * p)
+        return minimize(parts, np.zeros(2 * p), jac=True, method="L-BFGS-B", bounds=limits, options=options)
+    return minimize(ridged, np.zeros(p), jac=True, method="L-BFGS-B", options=options)
+
+
+def perturbed(signed: np.ndarray, epsilon: float, seed: int) -> tuple[float, np.ndarray]:
+    """Return passes and coefficients of output perturbation, the thesis's DP-GD: the minimum with ridge, and noise.
+
+    A row that is replaced moves the minimum by 2 / (n lambda) at most, gradients being of length 1 at most. The search
+    is taken to be exact, which it is to many digits.
+    """
+    found = minimum(signed, lasso=False)
+    multiplier = planned([Gaussian("minimum", 1.0)], Budget(epsilon, DELTA)).steps[0].noise_multiplier
+    noise = multiplier * 2 / (len(signed) * STRENGTH)
+    return float(found.nfev), found.x + noise * np.random.default_rng(seed).normal(size=len(found.x))
 
 
 def _sides(labels: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments import _printed_erm
-from experiments._erm_runs import DELTA, STRENGTH, Trace, fitted, least, objective, traced
+from experiments._erm_runs import DELTA, STRENGTH, Trace, fitted, least, objective, perturbed, traced
 from experiments._erm_tables import Table, adult, flights, synthetic, there_is
 from experiments._pictures import BLUE, GREY, ORANGE, RED
 
@@ -46,6 +46,7 @@ NAMES = {
 }
 RIDGE = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha")
 LASSO = ("gradient", "accmd", "sgd", "svrg++")
+OUTPUT = "DP-GD (output perturbation)"
 UNSAFE = " as printed, NOT PRIVATE"
 GREEN, VIOLET = "#2a8a4a", "#7a4fa3"
 COLOURS = dict(zip(NAMES, (BLUE, GREY, ORANGE, "#c9a227", RED, GREEN, VIOLET)))
@@ -125,6 +126,10 @@ def measure(figure: Figure, sweeps: dict[str, list[Setting]], seeds: int) -> lis
                     for passes, theta in trace if setting == base else trace[-1:]:
                         gap = objective(theta, signed, figure.lasso) - best
                         table.append(Run(NAMES[solver], *where, passes, gap))
+                if not figure.lasso:
+                    passes, theta = perturbed(signed, epsilon, seed)
+                    gap = objective(theta, signed, lasso=False) - best
+                    table.append(Run(OUTPUT, *where, passes, gap))
             if seed == 0:
                 for method, epsilon, lane, trace in _as_printed(figure, signed, epsilons, seeds, base):
                     for passes, theta in trace if Setting(rows, columns, epsilon) == base else trace[-1:]:
@@ -199,16 +204,17 @@ def verdicts(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Settin
     lines = []
     fast = ("svrg++",) if figure.lasso else ("svrg", "katyusha")
     for solver in fast:
-        for other in [each for each in figure.solvers if each not in fast]:
-            ours, theirs = (last[NAMES[each], base.epsilon] for each in (solver, other))
+        others = [NAMES[each] for each in figure.solvers if each not in fast]
+        for other in [*others, *([] if figure.lasso else [OUTPUT])]:
+            ours, theirs = (last[each, base.epsilon] for each in (NAMES[solver], other))
             passes, gaps = way(table, NAMES[solver], base)
-            total = way(table, NAMES[other], base)[0][-1]
+            total = way(table, other, base)[0][-1]
             there = passes[np.median(gaps, axis=1) <= theirs]
             sooner = f"after {there[0]:.1f} passes" if len(there) else "never"
             lines.append(
-                f"{NAMES[solver]} ends lower than {NAMES[other]}: {_held(ours <= theirs)} ({ours:.1e}, {theirs:.1e}); "
+                f"{NAMES[solver]} ends lower than {other}: {_held(ours <= theirs)} ({ours:.1e}, {theirs:.1e}); "
                 f"gets there with fewer gradients: {_held(len(there) > 0 and there[0] < total)} "
-                f"({sooner}, {NAMES[other]} has {total:.1f})"
+                f"({sooner}, {other} has {total:.1f})"
             )
     if not figure.lasso:
         ours, theirs = (last[NAMES[each], base.epsilon] for each in ("katyusha", "svrg"))
@@ -250,7 +256,10 @@ def draw(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Setting]],
     panels = picture.subplots(2, 2).ravel()
     for method in dict.fromkeys(run.method for run in table):
         passes, gaps = way(table, method, base)
-        panels[0].plot(passes, np.median(gaps, axis=1), label=method, **style(method) | {"marker": None})
+        if len(passes) == 1:
+            panels[0].axhline(float(np.median(gaps)), label=method, **style(method) | {"marker": None})
+        else:
+            panels[0].plot(passes, np.median(gaps, axis=1), label=method, **style(method) | {"marker": None})
         if not method.endswith(UNSAFE):
             panels[0].fill_between(passes, *np.quantile(gaps, (0, 1), axis=1), alpha=0.12, **_colour(method))
         for axes, (what, sweep) in zip(panels[1:], sweeps.items()):
@@ -277,6 +286,8 @@ def draw(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Setting]],
 
 
 def _colour(method: str) -> dict[str, Any]:
+    if method == OUTPUT:
+        return {"color": "black"}
     solver = next(each for each, name in NAMES.items() if name == method.removesuffix(UNSAFE))
     return {"color": COLOURS[solver]}
 
