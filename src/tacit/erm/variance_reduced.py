@@ -29,7 +29,7 @@ from tacit.statistics.components import Array
 SNAPSHOT, DIFFERENCE = "snapshot gradient", "sampled difference"
 RATE = 0.05
 _SNAPSHOTS = 0.8  # share of the budget
-_REACH = 3.0  # lengths of ordinary rows; differences of longer ones are shortened, and steps overshoot if many are
+_REACH = 2.0  # lengths of ordinary rows; differences of longer ones are shortened, and steps overshoot if many are
 _LEAST = 1e-9  # the shortest difference that is asked about
 
 
@@ -59,7 +59,7 @@ class VarianceReduced:
     iterations: int
     rounds: list[str] = field(init=False)
 
-    inner: ClassVar[int] = 30  # steps of an epoch, of the last one where epochs double
+    inner: ClassVar[int] = 20  # steps of an epoch, of the last one where epochs double
     longest: ClassVar[float] = 1.0  # step, in units of one over the largest curvature of the mean
     doubling: ClassVar[bool] = False
     towards: ClassVar[float] = 1.0  # how far from the snapshot towards the moving point questions are asked
@@ -67,8 +67,8 @@ class VarianceReduced:
 
     @staticmethod
     def default_iterations(columns: int) -> int:
-        """Return 3."""
-        return 3
+        """Return 5."""
+        return 5
 
     def __post_init__(self) -> None:
         self.rounds = [name for inner in self._inner(self.iterations) for name in [SNAPSHOT] + [DIFFERENCE] * inner]
@@ -157,7 +157,6 @@ class VarianceReduced:
 class Katyusha(VarianceReduced):
     """One-parameter Katyusha: it asks half way to the snapshot, and epochs go on where the last one ended."""
 
-    inner: ClassVar[int] = 20
     longest: ClassVar[float] = 2.0
     towards: ClassVar[float] = 0.5
     carried: ClassVar[bool] = True

@@ -52,17 +52,17 @@ def test_every_rule_finds_the_minimum(name, iterations):
 
 
 def test_epochs_are_snapshots_and_differences():
-    assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 30) * 2
+    assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
     assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [73, [GRADIENT] * 2]
 
 
 def test_an_epoch_has_the_mean_of_its_second_half():
     model = SOLVERS["svrg"](problem(), 2)
     state, points = model.start(), []
-    for index, name in enumerate(model.rounds[:32]):
+    for index, name in enumerate(model.rounds[:22]):
         state, statistic = model.statistic(state, index, lambda statistic: 1.0)
-        if index == 31:
-            np.testing.assert_allclose(state.snapshot, np.mean(points[15:], axis=0))
+        if index == 21:
+            np.testing.assert_allclose(state.snapshot, np.mean(points[10:], axis=0))
         state = model.update(state, index, statistic, RNG.normal(size=3), 1.0)
         points += [state.point] * (name == DIFFERENCE)
 
@@ -75,7 +75,7 @@ def test_steps_are_short_where_noise_would_carry_the_point_away(name):
     free, short = model._step(1, 1e-6), model._step(1, 100.0)
     assert free == pytest.approx(model.longest / problem().smoothness)
     sampled = 0.05 * 3000
-    per_unit_of_distance = 3 * problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
+    per_unit_of_distance = 2 * problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
     assert short * per_unit_of_distance * np.sqrt(len(epoch)) == pytest.approx(1.0)
 
 
