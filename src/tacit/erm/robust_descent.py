@@ -78,7 +78,13 @@ class RobustDescent:
 
     @staticmethod
     def steps(
-        iterations: int, size: int, share: float, shares: int = 1, sampling_rate: float = 0.05, count_rows: bool = False
+        iterations: int,
+        size: int,
+        share: float,
+        shares: int = 1,
+        *,
+        sampling_rate: float = 0.05,
+        count_rows: bool = False,
     ) -> list[Step]:
         """Return the plan's steps; what a sample costs is a guess, as the accountant knows no closed form."""
         multiplier = math.sqrt(iterations / share)

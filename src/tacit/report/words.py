@@ -51,6 +51,8 @@ _STEPS = {
     "curvature": "how fast that changes as coefficients move",
     "squared residuals": "how far predictions are off, squared",
     "level": "how far predictions are off on the whole",
+    "levels": "how many rows have each level of each column",
+    "early gradient": "which way coefficients should move, each time from other rows",
     "gradient": "which way coefficients should move",
     "snapshot gradient": "which way coefficients should move, from all rows",
     "sampled difference": "how that differs a few steps on, in a sample of rows",

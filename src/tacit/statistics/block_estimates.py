@@ -148,8 +148,8 @@ class BlockCentre(BlockSquares):
     columns, rows, radius, intercept
         As in :class:`BlockSquares`.
     parts : int, optional
-        m; by default 4 log(n / 10) / smoothness, which makes the least bound the ball's diameter times 20 / n, as far
-        as there are two rows for each coefficient, and at most 4096.
+        m; by default 4 log(n / 10) / smoothness, which makes the least bound 20 / n of the ball's diameter, as far as
+        there are two rows for each coefficient, and at most 4096.
 
     Notes
     -----

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.release.exact import exp_bracket, falls_under
@@ -28,6 +28,7 @@ class Tape:
         return self.words.pop(0)
 
 
+@settings(deadline=None)
 @given(energy=fractions, bits=st.sampled_from([64, 128, 512]))
 def test_the_bracket_contains_the_exponential_and_is_narrow(energy, bits):
     low, high = exp_bracket(energy, bits)
@@ -45,6 +46,7 @@ def test_the_bracket_holds_at_the_ends(energy):
     assert low <= 1 <= high or energy > 0
 
 
+@settings(deadline=None)
 @given(energy=st.fractions(min_value=0, max_value=20, max_denominator=10**6), depth=st.integers(1, 6))
 def test_bits_that_follow_the_truth_are_read_until_they_leave_it(energy, depth):
     """Give U the very bits of exp(-energy), for `depth` words, and then one bit more, or one less."""
