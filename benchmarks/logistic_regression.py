@@ -27,7 +27,8 @@ import numpy as np
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "logistic_regression.json"
 EPSILONS = (0.1, 0.5, 1.0)
-SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++")
+SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "objective")
+OUTPUT_PENALTIES = (1e-2, 1e-3, 1e-4)  # C for "output", which is nothing without a strong penalty; all are shown
 ADULT = [
     "age",
     "workclass",
@@ -135,6 +136,8 @@ def compare(
             for solver in solvers:
                 name = "tacit" if solver == "newton" else solver
                 runs.setdefault(name, []).append(private(X, y, epsilon, seed, solver=solver))
+            for C in OUTPUT_PENALTIES if len(solvers) > 1 else ():
+                runs.setdefault(f"output C={C:g}", []).append(private(X, y, epsilon, seed, solver="output", C=C))
             if peer is not None:
                 answer = peer.fit(str(path), float(np.sqrt(columns) + 4), epsilon, seed)
                 runs.setdefault("diffprivlib", []).append(answer)

@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
-from tacit.erm import HuberLoss, LogisticLoss, shares
+from tacit.erm import ConvexLoss, HuberLoss, L1Ball, LogisticLoss, shares
 from tacit.privacy import Budget, Gaussian, Plan, SampledGaussian, SplitGaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
@@ -41,6 +41,13 @@ class Huber(Joined, tacit.HuberRegressor):
     pass
 
 
+class Sparse(Joined, tacit.ERM):
+    pass
+
+
+LOG_COSH = ConvexLoss(lambda p, t: np.logaddexp(p - t, t - p), lambda p, t: np.tanh(p - t), 1.0, 1.0)
+
+
 MODELS = {
     "newton": Logistic(classes=[0, 1], n_iter=3),
     "three classes": Logistic(classes=[0, 1, 2], n_iter=3),
@@ -53,6 +60,12 @@ MODELS = {
     "robust": Logistic(classes=[0, 1], solver="robust", n_iter=4),
     "hinge": SVC(classes=[0, 1], n_iter=3),
     "huber": Huber(target_bounds=1.0, n_iter=3),
+    "output": Logistic(classes=[0, 1], solver="output"),
+    "objective": Logistic(classes=[0, 1], solver="objective"),
+    "output, three classes": Logistic(classes=[0, 1, 2], solver="output", C=0.1),
+    "objective, no intercept": Logistic(classes=[0, 1], solver="objective", fit_intercept=False),
+    "output, huber": Huber(target_bounds=1.0, alpha=1.0, solver="output"),
+    "frank_wolfe": Sparse(LOG_COSH, constraint=L1Ball(2.0), target_bounds=1.0, solver="frank_wolfe", n_iter=3),
 }
 RELATIONS = ("replace_one", "add_remove")
 BOTH = [(name, neighbors) for name in MODELS for neighbors in RELATIONS]
@@ -89,12 +102,15 @@ def test_the_claim_stands_where_rows_are_dealt_out(trials, monkeypatch):
     assert kinds["early gradient"] is kinds["second moments"] is SplitGaussian
 
 
-def test_too_little_noise_is_caught(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "less", "epsilon"), [("gradient", 8, 8.0), ("output", 50, 1.0), ("objective", 50, 1.0)]
+)
+def test_too_little_noise_is_caught(name, less, epsilon, monkeypatch):
     from tacit.release import curator
 
     noise = curator.discrete_gaussian
-    monkeypatch.setattr(curator, "discrete_gaussian", lambda scale, size, gen: noise(scale / 8, size, gen))
-    assert audited("gradient", 100).refutes()
+    monkeypatch.setattr(curator, "discrete_gaussian", lambda scale, size, gen: noise(scale / less, size, gen))
+    assert audited(name, 100, epsilon=epsilon).refutes()
 
 
 # The sampled path, by itself: what a curator releases of samples, against the accountant's curve.

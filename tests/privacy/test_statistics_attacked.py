@@ -68,6 +68,7 @@ from tacit.statistics import (
     TableMoments,
     TableSquares,
     TrimmedSum,
+    WeighedGradients,
 )
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -166,6 +167,19 @@ STATISTICS = [
     LossGradients(HuberLoss(), np.array([[0.1, 1e50]]), 1e-3),
     LossGradients(LogisticLoss(), np.array([[0.1, 1.0]]), 0.1, anchor=np.array([[-1.0, 3.0]])),
     LossGradients(WRONG, np.array([[0.1, 1.0]]), 0.5, curvature=0.3),
+    WeighedGradients(LogisticLoss((1.0, 5.0)), np.array([[0.3, -2.0]]), 0.6),
+    WeighedGradients(SOFTMAX, np.array([[0.3, 1.0], [0.0, -4.0], [9.0, 0.1]]), 1.6),
+    WeighedGradients(SmoothedHingeLoss(), np.array([[0.1, 1.0]]), 1.5, intercept=0.0),
+    WeighedGradients(HuberLoss(), np.array([[0.1, 1e50]]), 1e-3),
+    WeighedGradients(WRONG, np.array([[0.1, 1.0]]), 0.5),
+    *(
+        RobustSum(
+            *(np.zeros(1), np.ones(1), Clip()),
+            SomeValues(PredictionGradients(loss, np.array([[0.1, 2.0]])), (place,)),
+            count,
+        )
+        for loss, place, count in ((LogisticLoss(), 1, 0.0), (HuberLoss(), 0, 0.5), (WRONG, 1, 0.0))
+    ),
     *(statistic for kind in KINDS for statistic in moments(kind)),
     ComponentMoments(UPRIGHT, 1.5, *block_weights(COLUMNS, "full", "replace_one"), 1.0),
     ComponentMoments(UPRIGHT, 1.5, 0.0, 0.0, 1.0, whitened=False),

@@ -27,8 +27,9 @@ class ERM(LinearEstimator):
     constraint : L2Ball, L1Ball or Box, optional
         What these coefficients are confined to. An L1Ball goes without a regularizer.
     fit_intercept : bool, default True
-    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "auto"
-        "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes neither.
+    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "frank_wolfe"}
+        By default "auto": "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes
+        neither. "frank_wolfe" is for an L1Ball and many columns: each step chooses a corner; delta may be 0.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
     epsilon : float, default 1.0
@@ -81,6 +82,8 @@ class ERM(LinearEstimator):
     (array([ 2., -1.]), 0.8)
     """
 
+    _proven_loss = False
+
     def __init__(
         self,
         loss: ConvexLoss | None = None,
@@ -125,7 +128,7 @@ class ERM(LinearEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         self._penalty = self._checked_penalty()
-        budget = checked_budget(self)
+        budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         curator, _, _ = self._fit_rows(

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.erm.newton import GRADIENT, Stand
-from tacit.erm.problem import Problem, bounded
+from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.statistics import LossGradients
@@ -34,7 +34,7 @@ class Walk:
 
 
 @dataclass
-class Gradient:
+class Gradient(Solver):
     """Gradient descent with momentum and averaging, run by :func:`tacit.latent.engine.run`."""
 
     problem: Problem

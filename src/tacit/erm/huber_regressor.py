@@ -28,10 +28,11 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
     alpha : float, default 1e-4
         Half of the squared coefficients, times alpha, is added to the sum of losses.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "newton"
-        The others are published ones, corrected where they were not private, and kept for comparison.
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
+        noise to the minimum, and is of use with a large alpha alone.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.

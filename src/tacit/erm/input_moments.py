@@ -48,6 +48,7 @@ _LEFT = 0.1  # of the noise, after that
 _COLUMNS_KNOWN = 0.3  # how far off variances of columns by themselves may be, clipped as they are
 _LEVEL = 16.0  # about one over the squared curvature of an ordinary row
 _LEAST_LEVEL, _LEVEL_ROUNDS = 1e-6, 20
+_CERTAIN = 64.0  # standard deviations that no noise exceeds
 _RADIUS2 = 1.2  # squared length at which rows are clipped, in units of the summed variances
 
 
@@ -65,6 +66,8 @@ class Scatter:
         How large that noise is, as an eigenvalue.
     rows : float
         How many rows there are, as far as is known.
+    most_rows : float
+        There are no more rows than this, but for a chance of 1 in 10^800.
     """
 
     mean: Array
@@ -72,6 +75,7 @@ class Scatter:
     second: Array
     noise: float
     rows: float
+    most_rows: float = math.inf
 
     @property
     def inputs(self) -> InputSpread:
@@ -177,13 +181,14 @@ class InputMoments:
             return replace(state, numbers=found)
         counts, sums, squares = statistic.parts(released)
         rows = float(self._rows or max(float(counts[0]), noise / statistic.count, 1.0))
+        most_rows = float(self.rows or max(float(counts[0]), 0.0) + _CERTAIN * noise / statistic.count)
         mean, units, scales = self._columns(state)
         shift = np.clip(sums[0] / rows, -statistic.radius, statistic.radius)
         noisy = noise * statistic.radius / statistic.mean / rows
         shift *= max(0.0, 1.0 - shift.size * noisy**2 / max(float(shift @ shift), 1e-300))
         second = squares[0] / rows - np.outer(shift, shift)
         second, left = _shrunk(second, scales / units, self._within(state), noise * statistic.radius**2 / rows)
-        return Scatter(mean + units * shift, units, second, left, float(self.rows or rows))
+        return Scatter(mean + units * shift, units, second, left, float(self.rows or rows), most_rows)
 
     def _columns(self, state: Known) -> tuple[Array, Array, Array]:
         """Return means, units and standard deviations of all columns by themselves."""
@@ -209,6 +214,36 @@ class InputMoments:
             where = np.ix_(places, places)
             within[where] = shares[0] * shares[1] if len(places) == 1 else np.diag(shares) - np.outer(shares, shares)
         return within
+
+
+@dataclass
+class PublicInputs:
+    """Nothing is measured: standard coordinates, in place of :class:`InputMoments`.
+
+    Parameters
+    ----------
+    columns : int
+        Columns of inputs, without the target.
+    rows : int or None
+        The number of rows, where it is public.
+    """
+
+    columns: int
+    rows: int | None
+
+    @property
+    def rounds(self) -> list[str]:
+        """There are none."""
+        return []
+
+    def steps(self) -> list[Step]:
+        """There are none."""
+        return []
+
+    def start(self) -> Scatter:
+        """Return columns spread evenly within their bounds."""
+        wide = self.columns + 1
+        return Scatter(np.zeros(wide), np.ones(wide), np.eye(wide) / 3, 0.0, float(self.rows or 0))
 
 
 def _on_simplex(shares: Array) -> Array:

@@ -11,9 +11,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
-from tacit.erm.input_moments import Coordinates, InputMoments, Scatter
+from tacit.erm.frank_wolfe import FrankWolfe
+from tacit.erm.input_moments import Coordinates, InputMoments, PublicInputs, Scatter
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
+from tacit.erm.perturbation import ObjectivePerturbation, OutputPerturbation
 from tacit.erm.problem import Penalty, Problem
 from tacit.erm.robust_descent import RobustDescent
 from tacit.erm.shares import shares_of
@@ -37,6 +39,9 @@ SOLVERS: dict[str, Any] = {
     "katyusha": Katyusha,
     "svrg++": DoublingEpochs,
     "robust": RobustDescent,
+    "output": OutputPerturbation,
+    "objective": ObjectivePerturbation,
+    "frank_wolfe": FrankWolfe,
 }
 _MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
 
@@ -50,6 +55,8 @@ class LinearEstimator(SupervisedEstimator):
     _signal = SIGNAL  # how large predictions are expected to be
     _penalty: Penalty | None = None
     _spread: InputSpread | None = None
+    _proven_loss = True  # convex, and as steep and curved as it says, by proof and not by declaration
+    _smooth_loss = False  # with two continuous derivatives
 
     def _fit_rows(
         self,
@@ -69,11 +76,15 @@ class LinearEstimator(SupervisedEstimator):
         """
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
+        if refusal := solver.refusal(self):
+            raise ValueError(f"solver={self._solver()!r} {refusal}")
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
         shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors, rows.by_position)
-        moments = InputMoments(
-            _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
-        )
+        moments: Any = PublicInputs(columns, n_rows)
+        if solver.measures:
+            moments = InputMoments(
+                _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
+            )
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
         steps = [_to_scale(step, self.neighbors) for step in steps]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
@@ -106,7 +117,7 @@ class LinearEstimator(SupervisedEstimator):
         begin = np.zeros((outputs, 1 + len(inputs)))
         first, slopes = self._first(scatter, coordinates)
         begin[:, 0], begin[:, 1:] = intercept * first, slopes
-        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty, shares)
+        return Problem(loss, coordinates, begin, intercept, ridge, noise, self._penalty, shares, scatter.most_rows)
 
     def _ridge(self, rows: float) -> float:
         """Return what half of the squared coefficients are multiplied by, beside the mean loss."""

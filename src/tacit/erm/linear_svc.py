@@ -25,10 +25,11 @@ class LinearSVC(LinearClassifier):
     class_weight : dict, optional
         What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "newton"
-        The others are published ones, corrected where they were not private, and kept for comparison.
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
+        noise to the minimum, and is of use with a small C alone.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.

@@ -30,10 +30,12 @@ class LogisticRegression(LinearClassifier):
     class_weight : dict, optional
         What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust"}, default "newton"
-        The others are published ones, corrected where they were not private, and kept for comparison.
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output", "objective"}
+        By default "newton". The others are published ones, corrected where they were not private, and kept for
+        comparison. "output" adds noise to the minimum, and is of use with a small C alone; "objective" adds it to what
+        is minimised, for two classes.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output" and "objective".
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget.
@@ -77,6 +79,8 @@ class LogisticRegression(LinearClassifier):
     >>> model.predict([[1.0, 0.0], [-1.0, 0.0]])
     array(['yes', 'no'], dtype='<U3')
     """
+
+    _smooth_loss = True
 
     def __init__(
         self,
@@ -161,6 +165,11 @@ class LogisticRegression(LinearClassifier):
         self._covariance = None if covariance is None else np.array(covariance, float)
         if self._covariance is not None:
             check_shapes(covariance=(self._covariance, (self._coefficients.size, self._coefficients.size)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.solver != "objective"
+        return tags
 
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.

@@ -3,7 +3,8 @@
 Predictions are (K, rows), targets (rows,): the number of the class for classifiers, a number for regressions. Beside
 what :class:`tacit.statistics.PredictionLoss` asks for, they have their value, the longest slope there is anywhere,
 whether predictions are ``redundant``, and ``expected_curvature(predictions)``, the matrix of second derivatives
-(K, K, rows) averaged over targets: what the model's own curvature is worked out from.
+(K, K, rows) averaged over targets: what the model's own curvature is worked out from. Also ``at_zero``, the largest
+value at a prediction of 0 (none is negative), and whether the loss is ``twice_smooth``: has two continuous derivatives.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ class LogisticLoss:
 
     outputs = 1
     redundant = False
+    twice_smooth = True
+
+    @property
+    def at_zero(self) -> float:
+        """Log 2, as both classes are as likely."""
+        return math.log(2.0) * max(self.weights)
 
     @property
     def lipschitz(self) -> float:
@@ -99,6 +106,12 @@ class SoftmaxLoss:
     weights: tuple[float, ...]
 
     redundant = True  # the same number added to all predictions changes nothing
+    twice_smooth = True
+
+    @property
+    def at_zero(self) -> float:
+        """Log K, as all classes are as likely."""
+        return math.log(self.outputs) * max(self.weights)
 
     @property
     def outputs(self) -> int:
@@ -175,6 +188,12 @@ class SmoothedHingeLoss:
 
     outputs = 1
     redundant = False
+    twice_smooth = False  # curvatures jump at both ends of the corner
+
+    @property
+    def at_zero(self) -> float:
+        """1, or more if the corner reaches that far."""
+        return float(self.value(np.zeros((1, 2)), np.array([0.0, 1.0])).max())
 
     @property
     def lipschitz(self) -> float:
@@ -244,7 +263,9 @@ class HuberLoss:
 
     outputs = 1
     redundant = False
+    twice_smooth = False  # the curvature jumps at the threshold
     smoothness = 1.0
+    at_zero = math.inf  # as targets may be anything
 
     @property
     def lipschitz(self) -> float:

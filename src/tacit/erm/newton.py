@@ -25,7 +25,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.erm.problem import SAMPLING, Problem, bounded
+from tacit.erm.problem import SAMPLING, Problem, Solver, bounded
 from tacit.erm.shares import dealt
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, Step
@@ -64,7 +64,7 @@ class Stand:
 
 
 @dataclass
-class Newton:
+class Newton(Solver):
     """Filtered Newton steps, run by :func:`tacit.latent.engine.run`.
 
     Parameters

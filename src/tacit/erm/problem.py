@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,6 +23,17 @@ class Penalty(Protocol):
 
     def prox(self, slopes: Array, step: float) -> Array:
         """Return the minimum over v of |v - slopes|^2 / 2 + step * penalty(v)."""
+
+
+class Solver:
+    """What estimators ask of every solver before rows are read."""
+
+    measures: ClassVar[bool] = True  # where inputs lie, first
+
+    @staticmethod
+    def refusal(estimator: Any) -> str | None:
+        """Return why an estimator, as its parameters are, cannot be fitted with this solver; None if it can."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +57,8 @@ class Problem:
         What else is added, for solvers that go by proximal steps.
     shares : int, default 1
         How many shares the rows are dealt out into.
+    most_rows : float
+        There are no more rows than this.
     """
 
     loss: Any
@@ -56,6 +69,7 @@ class Problem:
     noise: float
     penalty: Penalty | None = None
     shares: int = 1
+    most_rows: float = math.inf
 
     @property
     def rows(self) -> float:

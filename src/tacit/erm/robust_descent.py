@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.erm.newton import GRADIENT, Stand
-from tacit.erm.problem import Problem
+from tacit.erm.problem import Problem, Solver
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.release import Statistic
@@ -44,7 +44,7 @@ class Way:
 
 
 @dataclass
-class RobustDescent:
+class RobustDescent(Solver):
     """Descent from where the problem begins, run by :func:`tacit.latent.engine.run`.
 
     Parameters

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.erm.newton import Stand
-from tacit.erm.problem import Problem, bounded
+from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
 from tacit.privacy import Gaussian, SampledGaussian, Step
 from tacit.statistics import LossGradients
@@ -45,7 +45,7 @@ class Epoch:
 
 
 @dataclass
-class VarianceReduced:
+class VarianceReduced(Solver):
     """SVRG with noise on snapshots and on differences, run by :func:`tacit.latent.engine.run`.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from tacit.fitting.progress import Watch
 from tacit.privacy import Step
-from tacit.release import Choice, Curator, Statistic
+from tacit.release import Choice, Curator, Minimum, Statistic
 
 State = TypeVar("State")
 Noise = Callable[[Statistic], float]
@@ -36,7 +36,7 @@ class Model(Protocol[State]):
         """
 
     def update(self, state: State, index: int, statistic: Statistic, released: Any, noise: float) -> State:
-        """M-step: return new parameters from a noisy sum, or from what was chosen if the statistic is a ``Choice``."""
+        """M-step: return new parameters from a noisy sum, what was chosen of a ``Choice``, or where a minimum is."""
 
 
 def run(
@@ -60,7 +60,8 @@ def run(
     for index, step in enumerate(model.rounds):
         state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
         noise = curator.noise(step, statistic)
-        released = (curator.choose if isinstance(statistic, Choice) else curator.release)(step, statistic)
+        door = {Choice: curator.choose, Minimum: curator.minimise}.get(type(statistic), curator.release)
+        released = door(step, statistic)
         heard(statistic, released, noise)
         state = model.update(state, index, statistic, released, noise)
         watch(index + 1, len(model.rounds))

@@ -21,6 +21,7 @@ from .steps import (
     SplitGaussian,
     SplitSelection,
     Step,
+    TiltedGaussian,
 )
 
 __all__ = [
@@ -46,5 +47,6 @@ __all__ = [
     "SplitGaussian",
     "SplitSelection",
     "Step",
+    "TiltedGaussian",
     "check_relation",
 ]

@@ -25,7 +25,17 @@ from .budget import Relation
 from .composition import MixedProfile, Release
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import Gaussian, SampledGaussian, Selection, Smooth, SmoothGaussian, SmoothLaplace, Split, Step
+from .steps import (
+    Gaussian,
+    SampledGaussian,
+    Selection,
+    Smooth,
+    SmoothGaussian,
+    SmoothLaplace,
+    Split,
+    Step,
+    TiltedGaussian,
+)
 
 __all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
 
@@ -173,10 +183,11 @@ def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ..
             counts[step.kind, noise, rate, step.smoothness, step.size] += step.count
         else:
             kind = Selection.kind if isinstance(step, Selection) else step.kind  # also of shares
-            counts[kind, noise, rate, 0.0, 1] += step.count
+            shape = step.bend if isinstance(step, TiltedGaussian) else 0.0
+            counts[kind, noise, rate, shape, 1] += step.count
     merged = [
-        Release(kind, noise, rate, count, smoothness, dimensions)
-        for (kind, noise, rate, smoothness, dimensions), count in sorted(counts.items())
+        Release(kind, noise, rate, count, shape, dimensions)
+        for (kind, noise, rate, shape, dimensions), count in sorted(counts.items())
     ]
     if mu_squared:
         merged.append(Release("gaussian", 1 / math.sqrt(math.fsum(mu_squared)), 1.0, 1))

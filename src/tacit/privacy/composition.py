@@ -1,4 +1,4 @@
-"""The profile of mixed plans: Laplace, selection and subsampled releases beside Gaussian ones.
+"""The profile of mixed plans: Laplace, selection, subsampled and tilted releases beside Gaussian ones.
 
 Each of three bounds is valid, so the least of them is:
 
@@ -10,8 +10,8 @@ Invariants
 ----------
 - Every pair of neighbouring outputs of a release is dominated by the pair used here *for every alpha*, so that
   products of the pairs dominate adaptive compositions (Zhu, Dong and Wang, "Optimal Accounting of Differential Privacy
-  via Characteristic Function", 2022, theorem 10). ``_selection``, ``_sampled_gaussian`` and ``smooth_profiles`` hold
-  the proofs.
+  via Characteristic Function", 2022, theorem 10). Proofs are in ``_selection``, ``_sampled_gaussian``,
+  ``_tilted_gaussian`` and ``smooth_profiles``.
 - Noise multipliers are relative to the sensitivity under the plan's own relation. So dp_accounting is asked about its
   *add or remove* pair under both relations: its "replace one" would double what is already doubled.
 - Rounding errors are charged (``_loss_delta``, ``_LEAST_RENYI``), never ignored.
@@ -28,13 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from .budget import Relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
 from .smooth_profiles import smooth_gaussian_delta, smooth_laplace_delta
 
-__all__ = ["MixedProfile", "Release", "selection_delta"]
+__all__ = ["MixedProfile", "Release", "selection_delta", "tilted_delta"]
 
 _RESOLUTION = 30.0  # grid points per standard deviation of the privacy loss of an average release
 _LEAST_RESOLUTION = 300.0  # and of all releases together
@@ -55,15 +56,15 @@ class Release:
     noise_multiplier: float
     sampling_rate: float
     count: int
-    smoothness: float = 0.0  # of a SmoothGaussian, and in how many dimensions
-    dimensions: int = 1
+    shape: float = 0.0  # the smoothness of a SmoothGaussian, or the bend of a TiltedGaussian
+    dimensions: int = 1  # of a SmoothGaussian
 
     @property
     def spread(self) -> float:
         """The standard deviation of the privacy loss of one release, roughly; only used to choose grids."""
         inverse = 1 / self.noise_multiplier
         if self.kind == "smooth_gaussian":
-            return math.hypot(inverse, self.smoothness * math.sqrt(2 * self.dimensions))
+            return math.hypot(inverse, self.shape * math.sqrt(2 * self.dimensions))
         if self.kind == "sampled_gaussian":
             return min(inverse, self.sampling_rate * math.sqrt(math.expm1(min(inverse * inverse, 700.0))))
         return inverse / math.sqrt(3) if self.kind == "selection" else inverse
@@ -74,11 +75,12 @@ class Release:
         inverse = 1 / self.noise_multiplier
         if self.kind in ("laplace", "selection"):
             return inverse
-        largest = _TAIL * inverse + inverse * inverse / 2
+        bend = self.shape if self.kind == "tilted_gaussian" else 0.0
+        largest = (_TAIL + bend) * inverse + inverse * inverse / 2
         if self.kind == "smooth_gaussian":
             lengths = (math.sqrt(self.dimensions) + _TAIL) ** 2
-            return math.exp(2 * self.smoothness) * largest + math.expm1(2 * self.smoothness) * lengths / 2
-        if self.kind in ("gaussian", "smooth_laplace"):
+            return math.exp(2 * self.shape) * largest + math.expm1(2 * self.shape) * lengths / 2
+        if self.kind in ("gaussian", "tilted_gaussian", "smooth_laplace"):
             return largest
         return float(np.logaddexp(math.log1p(-self.sampling_rate), math.log(self.sampling_rate) + largest))
 
@@ -182,7 +184,7 @@ class MixedProfile:
                 mu_squared += count / (4 * noise_multiplier**2)
             elif release.kind == "laplace":
                 events.append(dp.SelfComposedDpEvent(dp.LaplaceDpEvent(noise_multiplier), count))
-            elif self.neighbors == "replace_one":
+            elif self.neighbors == "replace_one" or release.kind == "tilted_gaussian":
                 return None
             else:
                 sampled = dp.PoissonSampledDpEvent(release.sampling_rate, dp.GaussianDpEvent(noise_multiplier))
@@ -209,6 +211,8 @@ def _build_pld(release: Release, neighbors: Relation, interval: float) -> Any:
         single = _selection(1 / release.noise_multiplier, interval)
     elif release.kind in ("smooth_laplace", "smooth_gaussian"):
         single = _smooth(release, interval)
+    elif release.kind == "tilted_gaussian":
+        single = _tilted_gaussian(release, neighbors, interval)
     else:
         single = _sampled_gaussian(release, neighbors, interval)
     return single.self_compose(release.count)
@@ -238,7 +242,7 @@ def _smooth(release: Release, interval: float) -> Any:
     def delta(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
         if release.kind == "smooth_laplace":
             return smooth_laplace_delta(epsilons, inverse / 2, inverse / 2)
-        return smooth_gaussian_delta(epsilons, inverse, release.smoothness, release.dimensions)
+        return smooth_gaussian_delta(epsilons, inverse, release.shape, release.dimensions)
 
     return _mirrored(delta, release.reach, interval)
 
@@ -303,3 +307,60 @@ def _sampled_gaussian(release: Release, neighbors: Relation, interval: float) ->
             "The installed dp-accounting cannot account for sampled releases under 'replace_one'; "
             "install dp-accounting 0.5 or later, or plan for 'add_remove'."
         ) from error
+
+
+def _tilted_gaussian(release: Release, neighbors: Relation, interval: float) -> Any:
+    """Return the PLD of the minimum of a convex sum over rows that is tilted by a Gaussian linear term.
+
+    Rows have functions f of theta, of one linear prediction each, so that gradients are g = s(theta) z along a line
+    that theta does not move; the sum has a ridge, too. Write h for the gradient of all that, H for its derivative. The
+    tilt that has its minimum at theta is b = -h(theta), one to one and smooth, so the minimum's density at theta is the
+    density of b there, N(0, sigma^2), times det H. Let one row more, or one in place of another, make h' and H' of
+    them. The privacy loss is
+
+        (|h'|^2 - |h|^2) / (2 sigma^2) + log det H - log det H'.
+
+    *Determinants.* With A what the two data sets share, det H = det(A + c z z') = det A (1 + c z' A^-1 z) for the row
+    that H' has not, and det H' >= det A. So their logarithms differ by at most D = log(1 + largest c |z|^2 / ridge),
+    under both relations and either way; D = ``bend`` / ``noise_multiplier`` by the choice of the ridge.
+
+    *Gradients.* h' - h is g of one row, or the difference of two, each at most L long: k L in all, k = 1 or 2 rows, and
+    M = k L / sigma is one over the noise multiplier. h is normal under the first data set, so its part along the line
+    of a row is sigma times a standard normal Z: the first term of the loss is at most M |Z| + M^2 / 2 for one row and
+    M (|Z| + |Z'|) / 2 + M^2 / 2 for two, however these depend on each other. Both are at most M T + M^2 / 2, T the
+    larger of k such |Z|; and P(T > t) <= min(1, 2 k P(Z > t)).
+
+    So the loss is below U = D + M^2 / 2 + M T with that law of T, for every pair of neighbours, either way. The
+    hockey-stick divergence is a mean of (1 - e^(epsilon - loss))_+, which grows with the loss: the law of U under one
+    side, with e^-U of it on the other and the rest of that side's mass apart, makes a pair that dominates for every
+    alpha. Its profile is ``tilted_delta``.
+    """
+    from dp_accounting.pld import pld_pmf
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    rows = 2 if neighbors == "replace_one" else 1
+    upper = math.ceil(release.reach / interval)
+    epsilons: NDArray[np.float64] = np.arange(upper + 1, dtype=np.float64) * interval
+    deltas = tilted_delta(epsilons, 1 / release.noise_multiplier, release.shape, rows)
+    return pld.PrivacyLossDistribution(
+        pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas)
+    )
+
+
+def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: int) -> NDArray[np.float64]:
+    """Return the delta of a tilted minimum at each of ``epsilons >= 0``; mu is one over the noise multiplier.
+
+    The mean of (1 - e^(epsilon - U))_+, with U = bend mu + mu^2 / 2 + mu T, and T of the density 2 rows phi(t) from
+    where that has mass 1.
+
+    Examples
+    --------
+    >>> tilted_delta(np.array([0.0, 0.5, 1.0]), 0.25, 0.5, rows=1).round(6).tolist()
+    [0.291719, 0.017576, 4.5e-05]
+    """
+    shift = bend * mu
+    least = -ndtri(1 / (2 * rows))
+    t = np.maximum((epsilons - shift - mu * mu / 2) / mu, least)
+    values = 2 * rows * (ndtr(-t) - np.exp(epsilons - shift + log_ndtr(-t - mu)))
+    found: NDArray[np.float64] = np.clip(values, 0.0, 1.0)
+    return found

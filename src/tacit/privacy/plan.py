@@ -19,9 +19,29 @@ from . import accounting
 from .budget import Budget, Relation, check_relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
-from .steps import Gaussian, Laplace, SampledGaussian, Selection, SplitGaussian, SplitSelection, Step, step_from_dict
+from .steps import (
+    Gaussian,
+    Laplace,
+    SampledGaussian,
+    Selection,
+    SplitGaussian,
+    SplitSelection,
+    Step,
+    TiltedGaussian,
+    step_from_dict,
+)
 
-__all__ = ["Gaussian", "Laplace", "Plan", "SampledGaussian", "Selection", "SplitGaussian", "SplitSelection", "Step"]
+__all__ = [
+    "Gaussian",
+    "Laplace",
+    "Plan",
+    "SampledGaussian",
+    "Selection",
+    "SplitGaussian",
+    "SplitSelection",
+    "Step",
+    "TiltedGaussian",
+]
 
 _FORMAT = "tacit.plan/1"
 

@@ -1,16 +1,20 @@
 """The door: noise, the lattice it lives on, what may be asked of rows, and the curator who asks."""
 
 from tacit.release.choice import Choice, Side
-from tacit.release.curator import Curator, planned, uncalibrated
+from tacit.release.curator import Curator
 from tacit.release.generator import RandomState, SecureGenerator, generator
+from tacit.release.minimum import Minimum, RowGradients
+from tacit.release.planning import planned, uncalibrated
 from tacit.release.smooth import SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 
 __all__ = [
     "Choice",
     "Curator",
+    "Minimum",
     "Norm",
     "RandomState",
+    "RowGradients",
     "SecureGenerator",
     "Side",
     "SmoothStatistic",

@@ -3,8 +3,9 @@
 Formal guarantees
 -----------------
 1. Nothing computed from rows leaves a curator except through :meth:`Curator.release`, as a noisy sum on a lattice or a
-   noisy answer rounded to one (:mod:`tacit.release.smooth`), and :meth:`Curator.choose`, as places chosen by the
-   exponential mechanism from sums on a lattice.
+   noisy answer rounded to one (:mod:`tacit.release.smooth`); :meth:`Curator.choose`, as places chosen by the
+   exponential mechanism from sums on a lattice; and :meth:`Curator.minimise`, as a minimum found from such sums,
+   rounded to a lattice, with noise for how far one row can move it (:mod:`tacit.release.minimum`).
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
    threads ask at the same time. Where the plan says that rows are split, each release, or all choices made together, is
    of the next share of them; where it says that they are sampled, of rows drawn afresh, each by itself, and which these
@@ -48,7 +49,6 @@ from tacit.privacy import (
     Laplace,
     Plan,
     PlanError,
-    Relation,
     ReleaseRecord,
     SampledGaussian,
     Selection,
@@ -56,28 +56,24 @@ from tacit.privacy import (
     SmoothGaussian,
     SmoothLaplace,
     Split,
-    SplitGaussian,
     Step,
+    TiltedGaussian,
 )
 from tacit.release.choice import Choice
 from tacit.release.generator import RandomState, generator
 from tacit.release.lattice import Lattice
 from tacit.release.mechanisms import choose
-from tacit.release.noise import (
-    discrete_gaussian,
-    discrete_laplace,
-    discretisation_error,
-    laplace_discretisation_error,
-)
+from tacit.release.minimum import Minimum, Search
+from tacit.release.noise import discrete_gaussian, discrete_laplace
+from tacit.release.planning import FINEST_NOISE
 from tacit.release.rows import Rows
 from tacit.release.sampling import PoissonSample
-from tacit.release.smooth import MISMATCH, SmoothNoise, SmoothStatistic
+from tacit.release.smooth import SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
 
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
-FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
 _UP = 1 + 2.0**-48  # so that rounding does not make a choice's scale smaller
@@ -88,41 +84,9 @@ _MECHANISMS: dict[type[Step], str] = {
     SampledGaussian: "discrete Gaussian",
     SmoothLaplace: "Laplace log-normal, by rows",
     SmoothGaussian: "Gaussian, by rows",
+    TiltedGaussian: "discrete Gaussian tilt",
 }
 _Out = TypeVar("_Out")
-
-
-def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
-    """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
-
-    Accountants know the laws of continuous noise, and what is drawn is discrete: the distance between the two, for
-    every number released, is charged to delta. A pure budget (delta 0) has Laplace noise alone, which needs no such
-    charge.
-
-    Examples
-    --------
-    >>> from tacit.privacy import Budget, Gaussian
-    >>> plan = planned([Gaussian("moments", 1.0, count=10, size=66)], Budget(1.0, 1e-6))
-    >>> round(plan.steps[0].noise_multiplier, 2), plan.delta(1.0) <= 1e-6
-    (13.36, True)
-    """
-    return uncalibrated(steps, budget, neighbors).calibrate(budget)
-
-
-def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
-    """Return the plan of `steps` with the noise they state, charged for discrete noise as in :func:`planned`."""
-    error = 0.0
-    if budget.delta > 0:
-        per_number = {
-            Gaussian: discretisation_error(FINEST_NOISE),
-            SplitGaussian: discretisation_error(FINEST_NOISE),
-            SampledGaussian: discretisation_error(FINEST_NOISE),
-            Laplace: laplace_discretisation_error(FINEST_NOISE),
-            SmoothLaplace: MISMATCH,
-            SmoothGaussian: MISMATCH,
-        }
-        error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
-    return Plan(tuple(steps), neighbors, sampling_error=error)
 
 
 class Curator:
@@ -145,6 +109,7 @@ class Curator:
     --------
     >>> import numpy as np
     >>> from tacit.privacy import Budget, Gaussian
+    >>> from tacit.release import planned
     >>> from tacit.sources import as_source
     >>> from tacit.statistics import ComponentMoments, Components
     >>> one = Components(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
@@ -243,6 +208,39 @@ class Curator:
         sides, places = np.array(chosen, dtype=np.int64).T
         return places, 1 - 2 * sides
 
+    def minimise(self, name: str, minimum: Minimum) -> NDArray[np.float64]:
+        """Return the parameters at a minimum, with the planned noise.
+
+        Parameters
+        ----------
+        name : str
+            The plan's step, Gaussian: of the minimum itself, or of how far a tilted one, as computed, is off.
+        minimum : Minimum
+            What to minimise. If it is tilted, that is a step of the plan too.
+        """
+        step, before = self._take(name, minimum, Gaussian)
+        tilted = None if minimum.tilt is None else self._take(minimum.tilt, minimum, TiltedGaussian)[0]
+        search = self._search(minimum)
+        sensitivity, lattice = self._lattice(step, search.sensitivity, search.sensitivity, 1, minimum.size, 0.0)
+        scale, tilt = self._scale(step, sensitivity), np.zeros(minimum.size)
+        if tilted is not None:
+            grid = Lattice(search.tilt_step)
+            with self._lock:
+                tilt = grid.to_float(discrete_gaussian(search.tilt_scale / grid.step, minimum.size, self._generator))
+        sums = search.lattice
+        found = search.found(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
+        with self._lock:
+            noise = discrete_gaussian(scale / lattice.step, minimum.size, self._generator)
+        if tilted is not None:
+            self._record(tilted, search.change, search.tilt_scale, grid)
+        self._record(step, sensitivity, scale, lattice)
+        return search.parameters(lattice.to_float(lattice.quantise(found) + noise))
+
+    def _search(self, minimum: Minimum) -> Search:
+        tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
+        assert tilted is None or isinstance(tilted, TiltedGaussian)  # as _take has seen to
+        return minimum.search(self.plan.neighbors, tilted, BLOCK_ROWS, MOST_ROWS // BLOCK_ROWS)
+
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
         """Charge the plan if that is still to be done, and return the statistic's sum in steps of the lattice."""
         self._charge()
@@ -275,11 +273,13 @@ class Curator:
         """
         self._rows = self._rows.map(_quietly(function))
 
-    def noise(self, name: str, statistic: Statistic | SmoothStatistic) -> float:
+    def noise(self, name: str, statistic: Statistic | SmoothStatistic | Minimum) -> float:
         """Return the (least) scale of noise that ``release(name, statistic)`` adds to a number, from public numbers."""
         step = self._steps[name]
         if isinstance(statistic, SmoothStatistic):
             return SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.by_position).scale
+        if isinstance(statistic, Minimum):
+            return self._scale(step, self._search(statistic).sensitivity)
         return self._scale(step, self._sensitivity(step, statistic)[0])
 
     def certificate(
@@ -297,7 +297,7 @@ class Curator:
         )
 
     def _take(
-        self, name: str, statistic: Statistic | SmoothStatistic, *kinds: type[Step], releases: int = 1
+        self, name: str, statistic: Statistic | SmoothStatistic | Minimum, *kinds: type[Step], releases: int = 1
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)
@@ -305,8 +305,8 @@ class Curator:
             raise self._unplanned(name)
         if not isinstance(step, kinds):
             raise PlanError(
-                f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, and choose "
-                "selections."
+                f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, choose "
+                "selections, and minimise Gaussian and tilted ones."
             )
         if statistic.size > step.size:
             raise PlanError(
@@ -342,13 +342,20 @@ class Curator:
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
         blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS
+        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
+        error = 2 * blocks * (off / (1 - off) * BLOCK_ROWS * largest)
+        return self._lattice(step, stated, largest, blocks, statistic.size, error, norm)
+
+    @staticmethod
+    def _lattice(
+        step: Step, stated: float, largest: float, blocks: int, size: int, error: float, norm: Norm = "l2"
+    ) -> tuple[float, Lattice]:
+        """Return the sensitivity with errors of summation and rounding, and the lattice that is rounded to."""
         lattice = Lattice.for_noise(step.noise_multiplier * stated, largest, blocks)
         if norm != "linf" and step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
             raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")
-        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
-        block_error = off / (1 - off) * BLOCK_ROWS * largest
         rounding = {"l1": lattice.rounding_l1, "l2": lattice.rounding_l2, "linf": lattice.rounding_linf}[norm]
-        sensitivity = math.fsum([stated, 2 * blocks * block_error, rounding(statistic.size, blocks)])
+        sensitivity = math.fsum([stated, error, rounding(size, blocks)])
         if norm != "linf" and step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
             # Found out here, and not when the noise is drawn, because by then the plan has been charged.
             raise PlanError(

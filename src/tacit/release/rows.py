@@ -1,4 +1,4 @@
-"""What a curator needs of a source."""
+"""What a curator needs of where rows live; :class:`tacit.sources.Source` has it."""
 
 from __future__ import annotations
 

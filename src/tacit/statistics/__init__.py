@@ -38,6 +38,7 @@ from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
 from tacit.statistics.trimmed_means import TrimmedMeans
 from tacit.statistics.trimmed_sum import TrimmedSum
+from tacit.statistics.weighed_gradients import StatedLoss, WeighedGradients
 
 __all__ = [
     "Bins",
@@ -80,6 +81,7 @@ __all__ = [
     "Shorten",
     "Smoothed",
     "SomeValues",
+    "StatedLoss",
     "SymmetricMixtureGradient",
     "SymmetricRegressionGradient",
     "TableComponents",
@@ -88,6 +90,7 @@ __all__ = [
     "TableSquares",
     "TrimmedMeans",
     "TrimmedSum",
+    "WeighedGradients",
     "least_radius",
     "moment_sensitivity",
     "numbers_in_second_moment",

@@ -124,11 +124,11 @@ class LossGradients:
             return self._block_sum(block)
 
     def _block_sum(self, block: Array) -> Array:
-        x, targets, squares, there = _measured(block)
-        predictions = _predictions(self.coefficients, x, self.intercept)
-        slopes, steepest, curvatures = (_finite(each) for each in self.loss.derivatives(predictions, targets))
+        x, targets, squares, there = measured(block)
+        predictions = linear(self.coefficients, x, self.intercept)
+        slopes, steepest, curvatures = (finite(each) for each in self.loss.derivatives(predictions, targets))
         if self.anchor is not None:
-            slopes = slopes - _finite(self.loss.derivatives(_predictions(self.anchor, x, self.intercept), targets)[0])
+            slopes = slopes - finite(self.loss.derivatives(linear(self.anchor, x, self.intercept), targets)[0])
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
@@ -191,8 +191,8 @@ class PredictionGradients:
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in all columns for rows that :class:`LossGradients` leaves out too."""
-        x, targets, _, there = _measured(block)
-        slopes = self.loss.derivatives(_predictions(self.coefficients, x, self.intercept), targets)[0]
+        x, targets, _, there = measured(block)
+        slopes = self.loss.derivatives(linear(self.coefficients, x, self.intercept), targets)[0]
         inputs = x if self.intercept == 0 else np.vstack([np.full(x.shape[1], self.intercept), x])
         gradients: Array = (slopes[:, None] * inputs).reshape(self.size, -1)
         gradients[:, there == 0] = np.nan
@@ -204,13 +204,14 @@ class PredictionGradients:
         return rows if self.intercept else np.column_stack([np.zeros(len(rows)), rows])
 
 
-def _predictions(coefficients: Array, x: Array, intercept: float) -> Array:
+def linear(coefficients: Array, x: Array, intercept: float) -> Array:
+    """Return the linear predictions (K, rows) of x (d, rows)."""
     predictions: Array = coefficients[:, 1:] @ x
     predictions += intercept * coefficients[:, :1]
     return predictions
 
 
-def _measured(block: Array) -> tuple[Array, Array, Array, Array]:
+def measured(block: Array) -> tuple[Array, Array, Array, Array]:
     """Return x (d, rows), targets, squared lengths of x, and which rows are there, as 0 or 1.
 
     The block is filled up, see ``filled_up``. Rows that cannot be measured are not there, and zero.
@@ -226,7 +227,7 @@ def _measured(block: Array) -> tuple[Array, Array, Array, Array]:
     return columns[:-1], columns[-1], squares, there
 
 
-def _finite(values: Array) -> Array:
+def finite(values: Array) -> Array:
     """Return the same numbers, those that are finite; infinity counts for a very large one, and NaN for 0.
 
     Where squares of finite ones overflow, the row's weight comes out as 0.

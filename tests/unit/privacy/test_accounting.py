@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tacit.privacy import Gaussian, Laplace, SampledGaussian, Selection
+from tacit.privacy import Gaussian, Laplace, SampledGaussian, Selection, TiltedGaussian
 from tacit.privacy.accounting import calibration_factor, delta, epsilon, profile
-from tacit.privacy.composition import MixedProfile, Release, selection_delta
+from tacit.privacy.composition import MixedProfile, Release, selection_delta, tilted_delta
 from tacit.privacy.gaussian_profile import gaussian_delta, gaussian_epsilon, gaussian_mu, log_gaussian_delta
 from tacit.privacy.plan import Plan
 
@@ -311,3 +311,31 @@ def test_no_releases_give_nothing_away():
     assert delta((), "replace_one", 0.0) == 0.0
     assert epsilon((), "replace_one", 0.0) == 0.0
     assert calibration_factor((), "replace_one", 1.0, 1e-6) == 1.0
+
+
+# ------------------------------------------------------------------------------------------------------- tilted minima
+
+
+@pytest.mark.parametrize(("neighbors", "rows"), [("add_remove", 1), ("replace_one", 2)])
+@pytest.mark.parametrize(("multiplier", "bend"), [(5.0, 0.5), (0.7, 0.1), (40.0, 2.0)])
+def test_tilted_minima_have_the_profile_of_their_largest_loss(neighbors, rows, multiplier, bend):
+    """The mean of (1 - e^(epsilon - U))_+ by quadrature: T is where the tail 2 rows P(Z > t) has fallen to a level."""
+    mu = 1 / multiplier
+    levels = (np.arange(2_000_000) + 0.5) / 2_000_000
+    largest = bend * mu + mu * mu / 2 + mu * norm.isf(levels / (2 * rows))
+    epsilons = mu * np.array([0.0, 0.5, 1.0, 2.0, 3.0])
+    by_hand = [np.maximum(-np.expm1(each - largest), 0.0).mean() for each in epsilons]
+    np.testing.assert_allclose(tilted_delta(epsilons, mu, bend, rows), by_hand, rtol=2e-3)
+    step = TiltedGaussian("tilt", multiplier, bend=bend)
+    for each, stated in zip(epsilons, tilted_delta(epsilons, mu, bend, rows)):
+        assert stated <= delta((step,), neighbors, float(each)) <= 1.001 * stated + 1e-12
+
+
+def test_a_tilted_minimum_costs_more_than_gaussian_noise_and_less_than_twice_as_much():
+    gaussian, tilted = (kind("a", 5.0) for kind in (Gaussian, TiltedGaussian))
+    for neighbors in ("add_remove", "replace_one"):
+        least, most = (epsilon(steps, neighbors, 1e-6) for steps in ((gaussian,), (gaussian, gaussian)))
+        assert least < epsilon((tilted,), neighbors, 1e-6) < most
+        assert epsilon((tilted,), neighbors, 1e-6) < epsilon((tilted, gaussian), neighbors, 1e-6)
+    with pytest.raises(ValueError, match="no finite epsilon at delta=0"):
+        epsilon((tilted,), "replace_one", 0.0)

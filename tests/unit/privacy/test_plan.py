@@ -19,6 +19,7 @@ from tacit.privacy import (
     Selection,
     SplitGaussian,
     Step,
+    TiltedGaussian,
     accounting,
 )
 from tacit.privacy.steps import step_from_dict
@@ -35,6 +36,7 @@ MIXED = {
     "gaussian and laplace": (Gaussian("a", 1.0, count=10), Laplace("b", 5.0, count=3)),
     "all": (Gaussian("a", 1.0, count=10), Laplace("b", 5.0), Selection("c", 3.0, count=2)),
     "sampled": (SampledGaussian("a", 1.0, count=100, sampling_rate=0.05), Gaussian("b", 20.0)),
+    "tilted": (TiltedGaussian("a", 1.0, size=5), Gaussian("b", 8.0)),
 }
 
 
@@ -230,6 +232,8 @@ def test_other_bad_steps_and_plans():
         Gaussian("", 1.0)
     with pytest.raises(ValueError, match="sampling_rate of step 'a' must be at most 1"):
         SampledGaussian("a", 1.0, sampling_rate=1.5)
+    with pytest.raises(ValueError, match="bend of step 'a' must be a positive"):
+        TiltedGaussian("a", 1.0, bend=0.0)
     with pytest.raises(TypeError, match="A Step is abstract"):
         Step("a", 1.0)
     with pytest.raises(ValueError, match=r"one of them is 1\.0"):

@@ -1,0 +1,246 @@
+"""Minima of convex sums over rows: found inside the curator from exact sums, told with noise alone.
+
+A minimum is no sum over rows, and yet one row cannot move it far where the sum is strongly convex. Rows i have convex
+functions f_i of parameters theta, with gradients no longer than G; Q is a public, positive definite matrix, and
+
+    F(theta) = sum_i f_i(theta) + (theta - centre)' Q (theta - centre) / 2 + <tilt, theta>
+
+has its minimum at theta*. What is told of it is u = R (theta - centre), where R'R = Q: lengths of u are Q-norms.
+
+Formal guarantees
+-----------------
+1. *How far one row moves it.* Let F' be the sum of a neighbouring table, and theta' its minimum. Q-strong convexity,
+   and that gradients vanish at minima, give
+
+       |theta* - theta'|_Q^2 <= <grad F(theta*) - grad F(theta'), theta* - theta'> = <grad (F' - F)(theta'), ...>,
+
+   so |theta* - theta'|_Q is at most the dual norm of how much the sum of gradients changes, at one and the same
+   parameters: S / sqrt(mu), S the sensitivity of the sum of gradients and mu the least eigenvalue of Q. That holds for
+   rows that are replaced, and for rows that come and go: Q is fixed, and nothing is divided by the number of rows.
+2. *How far off a computed one is.* By the same inequality |theta - theta*|_Q <= |grad F(theta)| / sqrt(mu). A search
+   ends only where the gradient, as computed, is shorter than a public ``tolerance``; what its computation may be off,
+   ``off``, is added. So u moves by at most (S + 2 (tolerance + off)) / sqrt(mu) between neighbours.
+3. *Tilted minima* (objective perturbation). Where the tilt is Gaussian, the exact minimum is private by itself, at the
+   price of a :class:`tacit.privacy.TiltedGaussian` step (proved in :mod:`tacit.privacy.composition`), for a ridge that
+   is added to Q so that log(1 + curvature / mu) <= bend / noise multiplier. Given the exact minimum and the rows, the
+   tilt is known (it is minus the gradient), and with it the computed minimum: their difference is a function of rows
+   and of something private already. It is never longer than (tolerance + off + rounding of the tilt) / sqrt(mu), and
+   twice that is the sensitivity of what is told, for noise of its own: the two compose.
+
+What is reckoned with in ``off``: each row's gradient as computed (``RowGradients.error``); block sums in floating point
+(:mod:`tacit.release.curator`); rounding to the lattice; and a few operations on parameters afterwards, which are no
+longer than ``reach``. Bounds hold for `most_rows` rows, and tilts of at most 64 standard deviations in each number;
+probabilities of under 1e-800 that they do not hold are covered by what the bound for discrete noise leaves over.
+
+*Every search ends.* With a metric M = Q + likely, m = sqrt(g' M^-1 g) measures how far there is to go. A plain step
+theta - M^-1 g / c has the gradient (1 - A) g in the metric, where A is between q / c and 1 once c M exceeds all second
+derivatives: m shrinks by 1 - q / c at least, q a public number. Steps that remember earlier ones (Anderson's), and
+those by second derivatives (Newton's), are taken only where they do better than that by a fixed share. Nothing about
+the way is told; only how long a fit takes depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+
+from tacit.privacy import Relation, TiltedGaussian
+from tacit.release.lattice import Lattice
+from tacit.release.statistic import Statistic
+
+Array = NDArray[np.float64]
+_UNIT_ROUNDOFF = 2.0**-53
+_UP = 1 + 1e-9
+_FEW = 16.0  # more than the roundings of a number, in sums and products of vectors, for each of their lengths
+_DEVIATIONS = 64.0
+_TOLERANCE = 2.0**-18  # of the longest gradient of a row
+_REMEMBERED = 10
+_FAR_BETTER, _SHORTEST = 0.9, 2.0**-24
+
+
+class RowGradients(Statistic, Protocol):
+    """Sums of gradients of convex functions of parameters, one function for each row."""
+
+    @property
+    def curvature(self) -> float:
+        """The most that one row's function bends: no eigenvalue of its second derivatives is larger."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether rows have functions of one linear prediction each, with two continuous derivatives."""
+
+    def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
+        """Return about what second derivatives of all rows add up to, (p, p) and at least 0, from sums over rows."""
+
+    def error(self, length: float) -> float:
+        """Return how far off a row's gradient is, as computed at parameters no longer than `length`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The minimum of a convex sum over rows: asked of :meth:`tacit.release.Curator.minimise`.
+
+    Parameters
+    ----------
+    gradients : callable
+        From parameters, (p,), to :class:`RowGradients` there: of functions that *are* convex, with the bounds stated.
+    centre : (p,) array
+        Where the quadratic term is least, and the search starts.
+    quadratic : (p, p) array
+        Q of the module's docstring, symmetric and at least 0; positive definite where there is no tilt.
+    likely : (p, p) array
+        About what second derivatives of all rows add up to; makes searches short.
+    most_rows : float
+        No table has more rows than this; if one had, nothing here would hold, and a search might not end.
+    fall : float, default infinity
+        The most by which any row's function can fall below its value at the centre.
+    tilt : str, optional
+        The plan's :class:`tacit.privacy.TiltedGaussian` step, for a tilted minimum.
+
+    Notes
+    -----
+    All of it is public, or private already. The proofs are in the module's docstring.
+    """
+
+    gradients: Callable[[Array], RowGradients]
+    centre: Array
+    quadratic: Array
+    likely: Array
+    most_rows: float
+    fall: float = math.inf
+    tilt: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many parameters there are."""
+        return len(self.centre)
+
+    def search(self, neighbors: Relation, tilted: TiltedGaussian | None, block_rows: int, blocks: int) -> Search:
+        """Return how it is searched for, and how far neighbours' answers are apart; it depends on no row.
+
+        Blocks have `block_rows` rows at most, and there are at most so many of them.
+        """
+        at, size = self.gradients(self.centre), self.size
+        row, change = at.sensitivity("add_remove", "l2"), at.sensitivity(neighbors, "l2")
+        quadratic, tilt_scale, tilt_step = self.quadratic, 0.0, 0.0
+        if tilted is not None:
+            if not at.linear:
+                raise ValueError(
+                    "Only sums of functions of one linear prediction, with two derivatives, can be tilted."
+                )
+            ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * _UP
+            ridge += 1e-12 * size * float(np.linalg.norm(quadratic))  # as Q may be negative by rounding
+            quadratic = quadratic + ridge * np.eye(size)
+            tilt_scale = tilted.noise_multiplier * change * _UP
+            tilt_step = Lattice.for_noise(tilt_scale, row).step
+        values = np.linalg.eigvalsh(quadratic)
+        least, largest = float(values[0] - 1e-12 * size * values[-1]), float(values[-1])
+        if not least > 0:
+            raise ValueError("The sum must be strongly convex: its quadratic term is nearly flat in some direction.")
+        longest_tilt = _DEVIATIONS * tilt_scale * math.sqrt(size)
+        pull = self.most_rows * row + longest_tilt
+        length = min(pull / least, 2 * longest_tilt / least + math.sqrt(2 * self.most_rows * self.fall / least))
+        reach, away = 2 * length, float(np.linalg.norm(self.centre))
+        lattice = Lattice(2.0 ** (math.frexp(self.most_rows * row)[1] - 61))
+        each = at.error(away + reach) + (block_rows + 4 * _FEW) * _UNIT_ROUNDOFF * row
+        after = _FEW * _UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
+        off = self.most_rows * each * _UP + blocks * lattice.step / 2 * math.sqrt(size) + after
+        tolerance = max(2 * off, _TOLERANCE * row)
+        inexact = tolerance + off + tilt_step / 2 * math.sqrt(size)
+        stretch = math.sqrt(1 + 8 * size**2 * _UNIT_ROUNDOFF * largest / least)  # R'R is not quite Q
+        moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * _UP
+        return Search(self, quadratic, lattice, tolerance, reach, change, tilt_scale, tilt_step, moved)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """How a minimum is searched for: made by :meth:`Minimum.search`, from public numbers.
+
+    Parameters
+    ----------
+    minimum : Minimum
+    quadratic : (p, p) array
+        Q, with what a tilt asks for on top.
+    lattice : Lattice
+        That of sums of gradients.
+    tolerance, reach : float
+        A search ends where the gradient is no longer than the one, and the way there no longer than the other.
+    change, tilt_scale, tilt_step : float
+        The sensitivity of the sum of gradients, and the tilt's standard deviation and lattice; 0 without a tilt.
+    sensitivity : float
+        Of what is told, in l2 norm.
+    """
+
+    minimum: Minimum
+    quadratic: Array
+    lattice: Lattice
+    tolerance: float
+    reach: float
+    change: float
+    tilt_scale: float
+    tilt_step: float
+    sensitivity: float
+
+    def found(self, total: Callable[[Statistic], Array], tilt: Array | float = 0.0) -> Array:
+        """Return u at the minimum, within the tolerance, from a function that returns sums over all rows."""
+        minimum = self.minimum
+        theta, metric, short = minimum.centre, self._metric, 1.0
+        least = float(eigh(self.quadratic, self.quadratic + minimum.likely, eigvals_only=True)[0]) / 2
+
+        def gradient(theta: Array) -> Array:
+            slope: Array = self.quadratic @ (theta - minimum.centre) + total(minimum.gradients(theta)) + tilt
+            return slope
+
+        here, shorter = gradient(theta), 1.0
+        memory: list[tuple[Array, Array]] = []  # of steps, and of what they changed in the gradient
+        while np.linalg.norm(here) > self.tolerance or np.linalg.norm(theta - minimum.centre) > self.reach:
+            step, rest = np.zeros_like(theta), here
+            if memory:
+                steps, changes = (np.column_stack(parts) for parts in zip(*memory))
+                shares = np.linalg.lstsq(self._scaled(changes), self._scaled(here), rcond=1e-10)[0]
+                step, rest = -steps @ shares, here - changes @ shares
+            ahead = theta + step - short * cho_solve(metric, rest)
+            there = gradient(ahead)
+            better = float(np.linalg.norm(self._scaled(there)) / np.linalg.norm(self._scaled(here)))
+            plain = metric is self._metric and not memory
+            if better <= (_FAR_BETTER if memory else 1 - (least * shorter if plain else short / 4)):
+                memory = [*memory, (ahead - theta, there - here)][-_REMEMBERED:]
+                theta, here = ahead, there
+            elif memory:  # second derivatives are not what they were
+                memory, short = [], 1.0
+                metric = self._factors(minimum.gradients(theta).second_derivatives(total))
+            elif not plain and short > _SHORTEST:
+                short /= 4
+            else:
+                shorter /= 2 if plain else 1
+                metric, short = self._metric, shorter
+        return self._root @ (theta - minimum.centre)
+
+    def parameters(self, told: Array) -> Array:
+        """Return the parameters that are told by u."""
+        found: Array = self.minimum.centre + solve_triangular(self._root, told)
+        return found
+
+    @cached_property
+    def _root(self) -> Array:
+        root: Array = cholesky(self.quadratic)
+        return root
+
+    @cached_property
+    def _metric(self) -> tuple[Array, bool]:
+        return self._factors(self.minimum.likely)
+
+    def _factors(self, derivatives: Array) -> tuple[Array, bool]:
+        factors: tuple[Array, bool] = cho_factor(self.quadratic + derivatives, lower=True)
+        return factors
+
+    def _scaled(self, vectors: Array) -> Array:
+        scaled: Array = solve_triangular(self._metric[0], vectors, lower=True)
+        return scaled

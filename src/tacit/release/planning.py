@@ -1,0 +1,58 @@
+"""From steps and a budget to a plan that a curator can carry out: what discrete noise costs is counted in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tacit.privacy import (
+    Budget,
+    Gaussian,
+    Laplace,
+    Plan,
+    Relation,
+    SampledGaussian,
+    SmoothGaussian,
+    SmoothLaplace,
+    SplitGaussian,
+    Step,
+    TiltedGaussian,
+)
+from tacit.release.noise import discretisation_error, laplace_discretisation_error
+from tacit.release.smooth import MISMATCH
+
+FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
+
+
+def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
+    """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
+
+    Accountants know the laws of continuous noise, and what is drawn is discrete: the distance between the two, for
+    every number released, is charged to delta. A pure budget (delta 0) has Laplace noise alone, which needs no such
+    charge.
+
+    Examples
+    --------
+    >>> from tacit.privacy import Budget, Gaussian
+    >>> plan = planned([Gaussian("moments", 1.0, count=10, size=66)], Budget(1.0, 1e-6))
+    >>> round(plan.steps[0].noise_multiplier, 2), plan.delta(1.0) <= 1e-6
+    (13.36, True)
+    """
+    return uncalibrated(steps, budget, neighbors).calibrate(budget)
+
+
+def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
+    """Return the plan of `steps` with the noise they state, charged for discrete noise as in :func:`planned`."""
+    error = 0.0
+    if budget.delta > 0:
+        per_number = {
+            Gaussian: discretisation_error(FINEST_NOISE),
+            SplitGaussian: discretisation_error(FINEST_NOISE),
+            SampledGaussian: discretisation_error(FINEST_NOISE),
+            TiltedGaussian: discretisation_error(FINEST_NOISE),
+            Laplace: laplace_discretisation_error(FINEST_NOISE),
+            SmoothLaplace: MISMATCH,
+            SmoothGaussian: MISMATCH,
+        }
+        error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
+    return Plan(tuple(steps), neighbors, sampling_error=error)
