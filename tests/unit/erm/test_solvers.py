@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import tacit
 from tacit.erm.input_moments import Coordinates, Scatter
@@ -113,6 +114,17 @@ def test_no_intercept_is_no_intercept(solver):
     model = tacit.LogisticRegression(**options).fit(ROWS[:, :-1], ROWS[:, -1].astype(int))
     assert model.intercept_ == pytest.approx(0.0, abs=1e-12)
     assert np.abs(model.coef_).max() > 1e-3
+
+
+@pytest.mark.parametrize("solver", ["newton", "gradient"])
+def test_a_ridge_counts_for_as_much_less_as_gradients_are_weighed_down(solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50_000, 8))
+    y = (X @ np.full(8, 1.0) + rng.logistic(size=len(X)) > 0).astype(int)
+    C = 1 / (0.01 * len(X))
+    model = tacit.LogisticRegression(solver=solver, C=C, classes=[0, 1], bounds=5.0, random_state=0).fit(X, y)
+    plain = LogisticRegression(C=C).fit(X, y)
+    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(plain.coef_), rel=0.03)
 
 
 @pytest.mark.parametrize("solver", ["svrg", "katyusha"])
