@@ -286,6 +286,7 @@ class SmoothGaussian(Smooth):
         return 1 / self.noise_multiplier
 
 
+@dataclass(frozen=True)
 class TiltedGaussian(Step):
     """The minimum of a convex sum over rows that is tilted by a Gaussian linear term: objective perturbation.
 
