@@ -1,6 +1,6 @@
 """Zhang and Zhang (2021), Figures 1-4: private EM where few columns of many matter, redrawn.
 
-    python -m experiments.sparse_em {mixture,regressions,missing,few,cancer} [--seeds 20] [--quick]
+    python -m experiments.sparse_em [mixture] [regressions] [missing] [few] [cancer] [--seeds 20] [--quick]
 
 - ``mixture`` (Figure 1), ``regressions`` (Figure 4) and ``missing`` (their third model, of which they show no figure):
   1000 columns, of which 5 to 15 matter; errors of coefficients, and how many of the columns were found.
@@ -317,23 +317,27 @@ def cancer_table(epsilons: Sequence[float], seeds: int) -> list[tuple[str, ...]]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one figure and write the table, the picture and what became of the claims."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("figure", choices=[*MODELS, "cancer"])
+    figures = [*MODELS, "cancer"]
+    parser.add_argument("figures", metavar="figure", nargs="*", choices=[*figures, []], help="by default all")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     options.results.mkdir(exist_ok=True)
-    seeds = 2 if options.quick else options.seeds
-    place = options.results / f"sparse_em_{options.figure}"
-    if options.figure == "cancer":
-        lines = cancer_table((0.5,) if options.quick else (0.2, 0.5, 1.0), seeds)
-        _write(place.with_suffix(".csv"), lines)
+    for figure in options.figures or figures:
+        place = options.results / f"sparse_em_{figure}"
+        _reproduce(figure, place, 2 if options.quick else options.seeds, quick=options.quick)
+
+
+def _reproduce(figure: str, place: Path, seeds: int, *, quick: bool) -> None:
+    if figure == "cancer":
+        _write(place.with_suffix(".csv"), cancer_table((0.5,) if quick else (0.2, 0.5, 1.0), seeds))
         return
-    sweeps = settings(options.figure, quick=options.quick)
-    table = measure(options.figure, sweeps, seeds)
+    sweeps = settings(figure, quick=quick)
+    table = measure(figure, sweeps, seeds)
     claims = verdicts(table, sweeps)
-    caption = f"Sparse EM, {options.figure}: ‖β‖ = 1, noise 0.5, δ = 1/2n, {seeds} run(s)"
+    caption = f"Sparse EM, {figure}: ‖β‖ = 1, noise 0.5, δ = 1/2n, {seeds} run(s)"
     _write(place.with_suffix(".csv"), [HEADING, *table])
     place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
     print(*claims, sep="\n")

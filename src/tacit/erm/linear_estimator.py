@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
 from tacit.latent.table_mixture import table_layout
-from tacit.privacy import Budget, Plan, Step
+from tacit.privacy import Budget, Plan, Relation, SampledGaussian, Step
 from tacit.release import Curator
 from tacit.sources import Source
 from tacit.statistics import TableLayout
@@ -85,6 +86,7 @@ class LinearEstimator(SupervisedEstimator):
                 _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
             )
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
+        steps = [_to_scale(step, self.neighbors) for step in steps]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
@@ -171,6 +173,17 @@ def _layout(domain: Domain) -> TableLayout:
         (*(place for place in layout.numbers if place < last), last),
         tuple(places for places in layout.levels if places[-1] < last),
     )
+
+
+def _to_scale(step: Step, neighbors: Relation) -> Step:
+    """Return a step with noise that has the right proportion to other steps' under this relation.
+
+    Where a row is replaced, sums move by twice what a row adds. Of all steps, those of sampled rows alone state their
+    noise in units of what a row adds under both relations.
+    """
+    if neighbors == "replace_one" and isinstance(step, SampledGaussian):
+        return replace(step, noise_multiplier=2 * step.noise_multiplier)
+    return step
 
 
 def _noise(plan: Plan, steps: list[Step]) -> float:

@@ -152,7 +152,7 @@ class Newton(Solver):
         measured = statistic.total_curvature(released) / rows / expected
         unsure = noise * loss.smoothness / statistic.curvature / rows / expected
         ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (unsure / _LIKELY) ** 2)
-        return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.ridge)
+        return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.left(statistic) * problem.ridge)
 
     def _mean_product(
         self, statistic: LossGradients, expected: Callable[[Array], Array], power: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -92,7 +93,22 @@ class Problem:
         mean = statistic.gradient(released) / (self.rows if rows is None else rows)
         if not self.intercept:
             mean[:, 0] = 0.0
-        return self.with_ridge(statistic.coefficients, mean)
+        return self.with_ridge(self.left(statistic) * statistic.coefficients, mean)
+
+    def left(self, statistic: LossGradients) -> float:
+        """Return what share of the mean loss's curvature the statistic's weights leave, for Gaussian inputs.
+
+        A ridge must count for as much less, or it weighs more beside a loss that was weighed down.
+        """
+        if statistic.anchor is not None or not self.ridge.any():  # differences have no weights
+            return 1.0
+        beta, coordinates = statistic.coefficients, self.coordinates
+        values, axes = np.linalg.eigh((beta[:, 1:] * coordinates.variances) @ beta[:, 1:].T)
+        predictions = (axes * np.sqrt(np.maximum(values, 0.0))) @ _normals(len(beta)) + self.intercept * beta[:, :1]
+        steepest = self.loss.derivatives(predictions, np.zeros(predictions.shape[1]))[1]
+        weights = np.minimum(1.0, statistic.radius / np.maximum(coordinates.length * steepest, 1e-300))
+        curvatures = np.einsum("aan->n", self.loss.expected_curvature(predictions))
+        return float(weights @ curvatures) / max(float(curvatures.sum()), 1e-300) if curvatures.any() else 1.0
 
     def with_ridge(self, coefficients: Array, mean: Array) -> Array:
         """Return the gradient of mean loss and ridge, from that of the mean loss, in directions that matter."""
@@ -122,3 +138,10 @@ class Problem:
 def bounded(coefficients: Array) -> Array:
     """Return coefficients that are finite numbers of some reasonable size."""
     return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)
+
+
+@lru_cache(maxsize=8)
+def _normals(outputs: int) -> Array:
+    """Return normal numbers (K, 1024), the same each time, and as many of each sign."""
+    half = np.random.default_rng(0).normal(size=(outputs, 512))
+    return np.concatenate([half, -half], axis=1)

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+import tacit
 from tacit.erm.input_moments import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS
 from tacit.erm.losses import LogisticLoss
@@ -52,7 +54,30 @@ def test_every_rule_finds_the_minimum(name, iterations):
 
 def test_epochs_are_snapshots_and_differences():
     assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
-    assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [38, [GRADIENT] * 2]
+    assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [73, [GRADIENT] * 2]
+
+
+def test_an_epoch_has_the_mean_of_its_second_half():
+    model = SOLVERS["svrg"](problem(), 2)
+    state, points = model.start(), []
+    for index, name in enumerate(model.rounds[:22]):
+        state, statistic = model.statistic(state, index, lambda statistic: 1.0)
+        if index == 21:
+            np.testing.assert_allclose(state.snapshot, np.mean(points[10:], axis=0))
+        state = model.update(state, index, statistic, RNG.normal(size=3), 1.0)
+        points += [state.point] * (name == DIFFERENCE)
+
+
+@pytest.mark.parametrize("name", ["svrg", "katyusha", "svrg++"])
+def test_steps_are_short_where_noise_would_carry_the_point_away(name):
+    """An epoch's noise, added up, is no longer than the way that the point has gone."""
+    model = SOLVERS[name](problem(), 2)
+    epoch = range(1, 1 + model.rounds[1:].index(SNAPSHOT))
+    free, short = model._step(1, 1e-6), model._step(1, 100.0)
+    assert free == pytest.approx(model.longest / problem().smoothness)
+    sampled = 0.05 * 3000
+    per_unit_of_distance = 2 * problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
+    assert short * per_unit_of_distance * np.sqrt(len(epoch)) == pytest.approx(1.0)
 
 
 def test_the_first_difference_of_an_epoch_is_next_to_nothing():
@@ -80,6 +105,55 @@ def test_no_sample_of_one_row_is_offered():
         for step in SOLVERS[name].steps(4, 3, 1.0):
             if isinstance(step, SampledGaussian):
                 assert step.sampling_rate >= 0.01
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "frank_wolfe"])  # for balls alone
+def test_no_intercept_is_no_intercept(solver):
+    """Noise on what is not asked for must not become an answer."""
+    options = {"solver": solver, "classes": [0, 1], "bounds": 5.0, "fit_intercept": False, "random_state": 0}
+    model = tacit.LogisticRegression(**options).fit(ROWS[:, :-1], ROWS[:, -1].astype(int))
+    assert model.intercept_ == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(model.coef_).max() > 1e-3
+
+
+@pytest.mark.parametrize("solver", ["newton", "gradient"])
+def test_a_ridge_counts_for_as_much_less_as_gradients_are_weighed_down(solver):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50_000, 8))
+    y = (X @ np.full(8, 1.0) + rng.logistic(size=len(X)) > 0).astype(int)
+    C = 1 / (0.01 * len(X))
+    model = tacit.LogisticRegression(solver=solver, C=C, classes=[0, 1], bounds=5.0, random_state=0).fit(X, y)
+    plain = LogisticRegression(C=C).fit(X, y)
+    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(plain.coef_), rel=0.03)
+
+
+@pytest.mark.parametrize("solver", ["svrg", "katyusha"])
+def test_epochs_do_not_overshoot_where_some_rows_are_long(solver):
+    """Rare levels are long rows in white coordinates: differences that are cut short there lead steps astray."""
+    rng = np.random.default_rng(0)
+    shares = 0.75 ** np.arange(25)
+    levels = rng.choice(25, 40_000, p=shares / shares.sum())
+    X = np.eye(25)[levels] - 1 / 25
+    y = (rng.logistic(size=len(X)) < rng.normal(size=25)[levels]).astype(int)
+    model = tacit.LogisticRegression(solver=solver, classes=[0, 1], bounds=1.0, delta=1e-5, random_state=0).fit(X, y)
+    counts = np.bincount(levels, minlength=25)
+    p = np.clip(np.bincount(levels, y, minlength=25) / counts, 1e-9, 1 - 1e-9)
+    best = -float(np.sum(counts * (p * np.log(p) + (1 - p) * np.log(1 - p)))) / len(X)
+    assert -np.mean(model.predict_log_proba(X)[np.arange(len(X)), y]) - best < 0.02
+
+
+@pytest.mark.parametrize("solver", ["sgd", "svrg", "katyusha", "svrg++"])
+def test_samples_leave_what_moments_are_given_under_both_relations(solver):
+    """Noise on sampled sums is stated per row added; where rows are replaced it has to be twice that."""
+    y = ROWS[:, -1].astype(int)
+    options = {"classes": [0, 1], "bounds": 5.0, "random_state": 0}
+    for neighbors in ("add_remove", "replace_one"):
+        fits = (
+            tacit.LogisticRegression(solver=name, neighbors=neighbors, **options).fit(ROWS[:, :-1], y)
+            for name in (solver, "gradient")
+        )
+        noise = [next(each for each in fit.privacy_.releases if each.name == "columns").noise_scale for fit in fits]
+        assert noise[0] == pytest.approx(noise[1], rel=0.3)
 
 
 def test_rounds_cost_next_to_nothing():
