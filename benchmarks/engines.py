@@ -95,7 +95,7 @@ def on_dask(folder: Path, times: int) -> dict[str, float]:
     found = {}
     for workers in (1, 2):
         with (
-            LocalCluster(workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
             Client(cluster),
         ):
             found[f"dask, {workers} worker(s)"] = best(one_pass(as_source(frames.read_parquet(folder))), times)

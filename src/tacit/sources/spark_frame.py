@@ -79,7 +79,7 @@ class SparkSource(PartitionedSource):
 
 
 class HeldSpark(HeldPartitions):
-    """Rows of a Spark data frame as blocks of numbers, a cell each, that executors keep, on disk where need be.
+    """Rows of a Spark data frame as blocks of numbers, a cell each, that executors keep on disk.
 
     Cells of numbers cross from Spark to Python one by one, and in each pass; a block crosses as a whole.
     """
@@ -90,7 +90,7 @@ class HeldSpark(HeldPartitions):
         from pyspark import StorageLevel
 
         super().__init__(names, origin)
-        self._blocks = blocks.persist(StorageLevel.MEMORY_AND_DISK)
+        self._blocks = blocks.persist(StorageLevel.DISK_ONLY)
         weakref.finalize(self, _let_go, self._blocks)
 
     @property

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, DiagonalComponent
+from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, DiagonalComponent, Workspace
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
+_ROOM = Workspace()
 _LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 
 
@@ -158,7 +159,10 @@ class ComponentMoments:
         return self.components.count if self.only is None else 1
 
     def _piece_sum(self, rows: Array) -> Array:
-        lifted, distances, shares = self.components.e_step(rows)
+        if isinstance(self.components, Components):
+            lifted, distances, shares = self.components.e_step(rows, room=_ROOM)
+        else:
+            lifted, distances, shares = self.components.e_step(rows)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
@@ -169,7 +173,8 @@ class ComponentMoments:
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
             lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
-        lengths2 = np.maximum(distances, self.radius**2)  # of y to v: by the radius inside, by |y| outside
+        # What y is divided by to have v: the radius inside, |y| outside.
+        lengths2 = np.maximum(distances, self.radius**2, out=_ROOM("lengths", *distances.shape))
         return np.concatenate(self.weighted_moments(lifted, distances, shares, lengths2))
 
     @property
@@ -180,7 +185,7 @@ class ComponentMoments:
     def weighted_moments(self, lifted: Array, distances: Array, shares: Array, lengths2: Array) -> list[Array]:
         """Return the parts of the sum over rows, from what ``Components.e_step`` returns.
 
-        `lengths2` (K, rows) is the square of what y is divided by to have v.
+        `lengths2` (K, rows) is the square of what y is divided by to have v; it is overwritten, as whitened rows are.
         """
         if self.covariance_type in ("full", "tied") and self.second > 0:
             return self._gram(lifted, shares, lengths2)
@@ -203,7 +208,7 @@ class ComponentMoments:
     def _gram(self, lifted: Array, shares: Array, lengths2: Array) -> list[Array]:
         """All three parts from one product: Z Z' with columns (sqrt(r), sqrt(r) v) holds r, r v and r v v'."""
         np.sqrt(shares, out=lifted[:, 0])
-        scale = np.sqrt(shares / lengths2)
+        scale = np.sqrt(np.divide(shares, lengths2, out=lengths2), out=lengths2)
         lifted[:, self._y] *= scale[:, None, :]  # in place: this is the part of the work that waits for memory
         gram = lifted @ lifted.transpose(0, 2, 1)
         out = []
