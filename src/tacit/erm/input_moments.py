@@ -47,6 +47,7 @@ _MOSTLY_NOISE = 0.3  # share of second moments off the diagonal: if less is sign
 _LEFT = 0.1  # of the noise, after that
 _COLUMNS_KNOWN = 0.3  # how far off variances of columns by themselves may be, clipped as they are
 _LEVEL = 16.0  # about one over the squared curvature of an ordinary row
+_UNSEEN = 0.3  # of the noise of a variance, which may be there where none is seen
 _LEAST_LEVEL, _LEVEL_ROUNDS = 1e-6, 20
 _CERTAIN = 64.0  # standard deviations that no noise exceeds
 _RADIUS2 = 1.2  # squared length at which rows are clipped, in units of the summed variances
@@ -320,9 +321,9 @@ class Coordinates:
             length2 = 1.0 + float(np.sum(variances / (variances + level)))
             level = max(scatter.noise, _LEVEL * (noise / scatter.rows) ** 2 * length2 / each, _LEAST_LEVEL)
         whitener = (axes / np.sqrt(variances + level)).T / units
-        return cls(
-            scatter.mean[:-1], whitener, variances / (variances + level), each * (variances + level), scatter.rows
-        )
+        # A direction that noise has emptied may have some variance yet: with none, steps there would know no measure.
+        likely = np.maximum(variances, _UNSEEN * scatter.noise) / (variances + level)
+        return cls(scatter.mean[:-1], whitener, likely, each * (variances + level), scatter.rows)
 
     @classmethod
     def standard(cls, scatter: Scatter, signal: float) -> Coordinates:

@@ -43,6 +43,7 @@ _EARLY_SHARE = 0.2  # of the budget, for the others
 _LEAST_RATIO, _MOST_RATIO = 0.2, 2.0  # of the curvature measured to that expected
 _DOUBTFUL = 1.5  # times as much noise as there is, is reckoned with before curvatures are corrected
 _LEAST_SECANT = 0.05  # of the curvature expected along a step: less is not believed
+_LONGEST = 3.0  # steps, in standard deviations of what coefficients were expected to be
 _LIKELY = 0.3  # how far off, relatively, the expected curvature is likely to be
 
 
@@ -127,6 +128,9 @@ class Newton(Solver):
         prior = self.start().doubt
         known = np.diag(prior) > 0  # all but intercepts that are left out
         long = float(np.mean(step[known] ** 2 / np.diag(prior)[known]))
+        if long > _LONGEST**2:  # rows are not as they were taken to be: go on from there with care
+            step *= _LONGEST / math.sqrt(long)
+            long = _LONGEST**2
         doubt = (doubt + doubt.T) / 2 + _MISFIT**2 * long * prior
         return Stand(
             bounded(beta + step.reshape(beta.shape)), doubt, hessian, None, (step, gradient, expected, scale), secants

@@ -193,3 +193,13 @@ def test_levels_are_counted():
     assert "levels" in [step.name for step in fitted.privacy_.plan.steps]
     assert np.mean(fitted.predict(table) == owns) > 0.72
     assert fitted.coef_[0, 0] - fitted.coef_[0, 1:10].mean() == pytest.approx(2.5, abs=0.8)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_bounds_a_thousand_times_too_wide_do_not_lead_astray(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(100_000, 10))
+    slopes = rng.normal(size=10) / 2
+    y = (rows @ slopes + rng.logistic(size=len(rows)) > 0).astype(int)
+    fitted = model(bounds=1000.0, random_state=seed).fit(rows, y)
+    np.testing.assert_allclose(fitted.coef_[0], slopes, atol=0.15)
