@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
 
 MOST_THREADS = 8
+_LIGHT = 3e-4  # seconds for a block, below which threads wait for each other longer than they work
 
 
 def sum_over_blocks(
@@ -24,7 +26,7 @@ def sum_over_blocks(
 
     About ``2 * threads`` blocks are held at a time: the next ones are read while the first ones are worked on.
     """
-    threads = default_threads() if threads is None else threads
+    at_most, threads = threads, default_threads() if threads is None else threads
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}.")
     blocks = iter(blocks)
@@ -35,11 +37,15 @@ def sum_over_blocks(
     # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
     # other's way, and a product rounds alike however many of ours there are.
     with _blas().limit(limits=1, user_api="blas"):
-        if threads == 1 or len(first) == 1:
-            for block in chain(first, blocks):
+        start = time.perf_counter()
+        total.add(function(first[0]))
+        light = at_most is None and time.perf_counter() - start < _LIGHT
+        rest = chain(first[1:], blocks)
+        if threads == 1 or len(first) == 1 or light:
+            for block in rest:
                 total.add(function(block))
         else:
-            _add_on_threads(total, chain(first, blocks), function, threads)
+            _add_on_threads(total, rest, function, threads)
     return total.value
 
 
