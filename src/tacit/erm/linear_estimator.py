@@ -91,7 +91,8 @@ class LinearEstimator(SupervisedEstimator):
         domain = self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
             scatter = run(moments, curator)
-            self._spread = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
+            measured = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
+            self._spread = measured if solver.measures else None
             problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps), shares)
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))

@@ -200,7 +200,8 @@ class Search:
 
         here, shorter = gradient(theta), 1.0
         memory: list[tuple[Array, Array]] = []  # of steps, and of what they changed in the gradient
-        while np.linalg.norm(here) > self.tolerance or np.linalg.norm(theta - minimum.centre) > self.reach:
+        # Asked this way around, so that nothing but a number within both bounds ever ends it.
+        while not (np.linalg.norm(here) <= self.tolerance and np.linalg.norm(theta - minimum.centre) <= self.reach):
             step, rest = np.zeros_like(theta), here
             if memory:
                 steps, changes = (np.column_stack(parts) for parts in zip(*memory))

@@ -65,7 +65,7 @@ class TrimmedMeans(SmoothStatistic):
     quotients and products are off by factors within 1 +- 2^-45. Where rounding makes another p seem the best, those cut
     off are better by no more than such a factor each time, of at most 32. So the largest term as computed, times
     1 + 2^-38, is between S and (1 + 2^-37) S: no less than what it must bound, and smooth to t + 2^-37. Therefore t is
-    what was asked for less 2^-36.
+    what was asked for less 2^-36, or 0 where that is less: S is the width of the range then, for all tables.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class TrimmedMeans(SmoothStatistic):
             mean = lattice.middle(j) + Fraction(kept, n - 2 * m) * lattice.step(j)
             means.append(min(max(mean, Fraction(float(self.low[j]))), Fraction(float(self.high[j]))))
             width = (Fraction(float(self.high[j])) - Fraction(float(self.low[j]))) / lattice.step(j)
-            bound = smooth_sensitivity(first, last, n, float(width), smoothness - _SLACK)
+            bound = smooth_sensitivity(first, last, n, float(width), max(smoothness - _SLACK, 0.0))
             bounds[j] = bound * float(lattice.steps[j]) * _UP
         return means, bounds
 
