@@ -7,8 +7,7 @@ from tacit.sources.engines import opened
 from tacit.sources.frames import FrameSource, as_table
 from tacit.sources.numbers import as_numbers, has_missing, matrix, numeric
 from tacit.sources.opening import as_source, on_cluster
-from tacit.sources.parquet_file import ParquetSource
-from tacit.sources.parquet_folder import ParquetFolder
+from tacit.sources.parquet import ParquetSource
 from tacit.sources.partitions import PartitionedSource
 from tacit.sources.source import BLOCK_ROWS, Source, UnreadableCells
 from tacit.sources.spark_frame import SparkSource
@@ -19,7 +18,6 @@ __all__ = [
     "CsvSource",
     "DaskSource",
     "FrameSource",
-    "ParquetFolder",
     "ParquetSource",
     "PartitionedSource",
     "Source",

@@ -78,6 +78,10 @@ class DaskSource(PartitionedSource):
         positions = [self._columns.index(name) for name in check_selection(columns, self._columns)]
         return DaskSource(self._collection[[self._collection.columns[position] for position in positions]])
 
+    @property
+    def _partitions(self) -> int:
+        return int(self._collection.npartitions)
+
     def _sum(self, pickled: bytes) -> Partial:
         return _total(_partition_sum, np.ravel(self._collection.to_delayed()), pickled)
 
@@ -86,7 +90,7 @@ class DaskSource(PartitionedSource):
 
     def __repr__(self) -> str:
         columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
-        return f"DaskSource({self._collection.npartitions} partitions, {columns})"
+        return f"DaskSource({self._partitions} partitions, {columns})"
 
 
 class HeldDask(HeldPartitions):
@@ -105,6 +109,10 @@ class HeldDask(HeldPartitions):
         super().__init__(names, origin)
         shared, held = dask.delayed(pickled), dask.delayed(function)
         self._held_partitions = unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
+
+    @property
+    def _partitions(self) -> int:
+        return len(self._held_partitions)
 
     def _sum(self, pickled: bytes) -> Partial:
         return _total(_sum_of_held, self._held_partitions, pickled)

@@ -30,21 +30,22 @@ def no_rows(path: Path) -> ValueError:
     return ValueError(f"Found 0 sample(s) in {path} while a minimum of 1 is required: it has columns, but no rows.")
 
 
-def cut(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Cut a stream of batches of any lengths into tables of exactly ``BLOCK_ROWS`` rows, the last one shorter."""
+def cut(batches: Iterable[pa.RecordBatch], position: int = 0) -> Iterator[pa.Table]:
+    """Cut a stream of batches of any lengths wherever a block of ``BLOCK_ROWS`` rows ends; the last one is shorter.
+
+    `position` is how many rows are before the stream: if that is not a multiple, the first one is shorter too.
+    """
     held: list[pa.RecordBatch] = []
-    rows_held = 0
+    rows_held, wanted = 0, BLOCK_ROWS - position % BLOCK_ROWS
     for batch in batches:
-        held.append(batch)
-        rows_held += batch.num_rows
-        if rows_held < BLOCK_ROWS:
-            continue
-        table = pa.Table.from_batches(held)
-        whole = rows_held - rows_held % BLOCK_ROWS
-        for start in range(0, whole, BLOCK_ROWS):
-            yield table.slice(start, BLOCK_ROWS)
-        rows_held -= whole
-        held = table.slice(whole).to_batches()
+        while rows_held + batch.num_rows >= wanted:
+            taken = wanted - rows_held
+            yield pa.Table.from_batches([*held, batch.slice(0, taken)])
+            held, rows_held, wanted = [], 0, BLOCK_ROWS
+            batch = batch.slice(taken)
+        if batch.num_rows:
+            held.append(batch)
+            rows_held += batch.num_rows
     if rows_held:
         yield pa.Table.from_batches(held)
 

@@ -13,6 +13,7 @@ from tacit.sources.source import Source, UnreadableCells
 
 #: What people write for a missing number. (NaN is read as a number that is none, and needs no mention.)
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "none", "?", "-", ".")
+_FLOAT64 = pa.float64()
 
 
 def numeric(source: Source) -> Source:
@@ -79,7 +80,10 @@ def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None 
     names = block.column_names if columns is None else columns
     out = np.empty((len(names), block.num_rows))
     for row, name in zip(out, names):
-        row[:] = as_numbers(block[name], name)
+        end = 0
+        for chunk in _numbers(block[name], name).chunks:
+            start, end = end, end + len(chunk)
+            row[start:end] = chunk.to_numpy(zero_copy_only=False)
     return out.T
 
 
@@ -97,12 +101,28 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
         ...
     tacit.sources.source.UnreadableCells: Column 'weight' holds text that cannot be read as a number...
     """
+    return np.asarray(_numbers(column, name))
+
+
+def text_as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """Return a column of text as float64; nulls and ``MISSING_WORDS`` as NaN."""
+    return np.asarray(_numbers_in_text(column, name))
+
+
+def is_text(type_: pa.DataType) -> bool:
+    """Whether an arrow type is text, of whichever layout."""
+    return str(type_) in ("string", "large_string", "string_view")  # by name: old versions of pyarrow know two of them
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    if column.type == _FLOAT64:
+        return column
     type_ = column.type
     if pa.types.is_dictionary(type_):
         column = column.cast(type_.value_type)
         type_ = column.type
     if is_text(type_):
-        return text_as_numbers(column, name)
+        return _numbers_in_text(column, name)
     if not _is_number(type_):
         raise UnreadableCells(
             f"Column {name!r} holds {type_}, not numbers. Convert it to numbers, or leave it out "
@@ -111,8 +131,7 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     return _float64(column)
 
 
-def text_as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Return a column of text as float64; nulls and ``MISSING_WORDS`` as NaN."""
+def _numbers_in_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     try:
         return _float64(column)
     except pa.ArrowInvalid:  # its message quotes the cell
@@ -130,18 +149,13 @@ def text_as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     )
 
 
-def is_text(type_: pa.DataType) -> bool:
-    """Whether an arrow type is text, of whichever layout."""
-    return str(type_) in ("string", "large_string", "string_view")  # by name: old versions of pyarrow know two of them
-
-
 def _is_number(type_: pa.DataType) -> bool:
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
     return any(is_kind(type_) for is_kind in kinds)
 
 
-def _float64(column: pa.ChunkedArray) -> NDArray[np.float64]:
+def _float64(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_float16(column.type):
-        return np.asarray(column, dtype=np.float64)  # which pyarrow learnt to cast only lately
+        return pa.chunked_array([np.asarray(column, dtype=np.float64)])  # which pyarrow learnt to cast only lately
     # Unsafe only in that integers beyond 2**53 are rounded instead of refused (with a message that quotes them).
-    return np.asarray(column.cast(pa.float64(), safe=False))
+    return column.cast(_FLOAT64, safe=False)

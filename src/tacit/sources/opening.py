@@ -11,8 +11,7 @@ from scipy import sparse
 from tacit.sources.arrays import ArraySource
 from tacit.sources.csv_file import CsvSource
 from tacit.sources.frames import FrameSource, is_frame
-from tacit.sources.parquet_file import ParquetSource
-from tacit.sources.parquet_folder import ParquetFolder
+from tacit.sources.parquet import ParquetSource
 from tacit.sources.partitions import PartitionedSource
 from tacit.sources.source import Source
 
@@ -72,7 +71,7 @@ def _engine(X: Any) -> str:
 
 def _open_file(path: Path) -> Source:
     if path.is_dir():
-        return ParquetFolder(path)
+        return ParquetSource(path)
     name = path.name.lower()
     for ending, kind in _FILES.items():
         if name.endswith(ending):

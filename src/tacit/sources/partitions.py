@@ -6,7 +6,8 @@ alone, so it does not matter which.
 
 Where a row stands may depend on other rows: replacing one can move others from partition to partition, and from block
 to block. So these sources do not keep ``by_position``, and a curator adds to the sensitivity what floating point may do
-to all blocks, as it does where rows may come or go.
+to all blocks, as it does where rows may come or go. It allows for 2^17 blocks, and each partition may end with a short
+one: so there are at most 2^16 partitions, and 2^29 rows.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from numpy.typing import NDArray
 
 from tacit.sources.sampling import Kept, SampledSource, chosen
 from tacit.sources.source import Source, UnreadableCells, finished
-from tacit.sources.summation import sum_over_blocks
+from tacit.sources.summation import sum_over_streams
 
 _UNKNOWN = (
     "A task failed on a worker, for a reason that is not told here because it could quote a row. Are tacit and numpy "
     "installed on the workers, in the same versions as here?"
 )
 _Computed = TypeVar("_Computed")
+_MOST_PARTITIONS = 2**16
 _MOST_WIDENED = 4  # times as many columns as there were may be held: levels of categories can be many
 _NOT_COMPUTED = (
     "The rows could not be computed where they are, for a reason that is not told here because it could quote one. "
@@ -67,7 +69,7 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
         first = next(iterator, None)
         if first is None:
             return Partial()
-        return Partial(sum_over_blocks(_chain(first, iterator), function, threads=1))
+        return Partial(sum_over_streams([_chain(first, iterator)], function, threads=1))
     except UnreadableCells as error:
         return Partial(failure=str(error))
     except Exception:
@@ -147,6 +149,11 @@ class PartitionedSource(Source):
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         """Return what a pickled function makes of blocks, held by the workers from the first pass on."""
 
+    @property
+    @abstractmethod
+    def _partitions(self) -> int:
+        """How many partitions there are."""
+
     @abstractmethod
     def _sum(self, pickled: bytes) -> Partial:
         """Return what all partitions add up to, by a pickled function of blocks."""
@@ -163,6 +170,11 @@ class PartitionedSource(Source):
     def _total(self, function: Callable[[Any], NDArray[np.int64]] | OfSample) -> NDArray[np.int64]:
         import cloudpickle  # comes with the extras tacit[dask] and tacit[spark]
 
+        if self._partitions > _MOST_PARTITIONS:
+            raise ValueError(
+                f"The rows are in {self._partitions:,} partitions, and at most {_MOST_PARTITIONS:,} can be summed. "
+                "Repartition them: some hundred thousand rows in each are summed fastest."
+            )
         pickled = cloudpickle.dumps(function)
         total, failure = unquoted(lambda: self._sum(pickled))
         if failure is not None:

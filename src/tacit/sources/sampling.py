@@ -41,8 +41,14 @@ class SampledSource(Source):
         return self.parent.types
 
     def blocks(self) -> Iterator[Any]:
-        for number, block in enumerate(self.parent.blocks()):
-            yield chosen(block, self.kept((0, number), len(block)))
+        return (block for _, block in self._chosen(enumerate(self.parent.blocks())))
+
+    def streams(self) -> list[Iterator[tuple[int, Any]]]:
+        return [self._chosen(stream) for stream in self.parent.streams()]
+
+    def _chosen(self, stream: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        for number, block in stream:
+            yield number, chosen(block, self.kept((0, number), len(block)))
 
     def select(self, columns: Sequence[str]) -> Source:
         return SampledSource(self.parent.select(columns), self.kept)

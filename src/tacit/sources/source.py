@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.summation import sum_over_blocks
+from tacit.sources.summation import sum_over_streams
 
 BLOCK_ROWS = 8192
 _FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
@@ -93,6 +93,10 @@ class Source(ABC):
     @abstractmethod
     def blocks(self) -> Iterator[Any]:
         """Yield the blocks, in order."""
+
+    def streams(self) -> list[Iterator[tuple[int, Any]]]:
+        """Return the blocks and their numbers, in streams that can be read at the same time: each block is in one."""
+        return [enumerate(self.blocks())]
 
     @abstractmethod
     def select(self, columns: Sequence[str]) -> Source:
@@ -174,7 +178,8 @@ class Source(ABC):
         """
         if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
             threads = 1
-        return sum_over_blocks(self.blocks(), finished(function, finish), threads)
+        streams = [(block for _, block in stream) for stream in self.streams()]
+        return sum_over_streams(streams, finished(function, finish), threads)
 
 
 @dataclass(frozen=True)

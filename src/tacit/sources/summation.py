@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import chain, islice
 from typing import Any
@@ -19,51 +19,93 @@ MOST_THREADS = 8
 _LIGHT = 3e-4  # seconds for a block, below which threads wait for each other longer than they work
 
 
-def sum_over_blocks(
-    blocks: Iterable[Any], function: Callable[[Any], NDArray[np.int64]], threads: int | None = None
+def sum_over_streams(
+    streams: Sequence[Iterable[Any]], function: Callable[[Any], NDArray[np.int64]], threads: int | None = None
 ) -> NDArray[np.int64]:
-    """Add up ``function(block)`` over blocks: exact integers, so the answer does not depend on the order.
+    """Add up ``function(block)`` over the blocks of all streams: exact integers, so their order does not matter.
 
-    About ``2 * threads`` blocks are held at a time: the next ones are read while the first ones are worked on.
+    Every thread reads the blocks it works on, from whichever stream no other is reading. So at most as many streams are
+    begun and not at their ends as there are threads, and as many blocks are held.
     """
     at_most, threads = threads, default_threads() if threads is None else threads
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}.")
-    blocks = iter(blocks)
-    first = list(islice(blocks, 2))
-    if not first:
-        raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
-    total = _Total()
+    blocks, total = _Shared(streams), _Total()
     # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
     # other's way, and a product rounds alike however many of ours there are.
     with _blas().limit(limits=1, user_api="blas"):
         start = time.perf_counter()
-        total.add(function(first[0]))
+        for first in islice(blocks, 1):
+            total.add(function(first))
         light = at_most is None and time.perf_counter() - start < _LIGHT
-        rest = chain(first[1:], blocks)
-        if threads == 1 or len(first) == 1 or light:
-            for block in rest:
+        if threads == 1 or light:
+            for block in blocks:
                 total.add(function(block))
         else:
-            _add_on_threads(total, rest, function, threads)
+            for second in islice(blocks, 1):  # or there is nothing to share
+                _add_on_threads(total, second, blocks, function, threads)
+    if total.empty:
+        raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     return total.value
 
 
 def _add_on_threads(
-    total: _Total, blocks: Iterable[Any], function: Callable[[Any], NDArray[np.int64]], threads: int
+    total: _Total, second: Any, blocks: _Shared, function: Callable[[Any], NDArray[np.int64]], threads: int
 ) -> None:
-    with ThreadPoolExecutor(threads, "tacit-sum") as pool:
-        waiting: deque[Future[NDArray[np.int64]]] = deque()
+    def add(total: _Total, blocks: Iterable[Any]) -> None:
         try:
             for block in blocks:
-                if len(waiting) == 2 * threads:
-                    total.add(waiting.popleft().result())
-                waiting.append(pool.submit(function, block))
-            while waiting:
-                total.add(waiting.popleft().result())
+                total.add(function(block))
         finally:
-            for future in waiting:
-                future.cancel()
+            shared.close()  # because there is nothing left; or this thread has failed, and others need not go on
+
+    shared = blocks
+    others = [_Total() for _ in range(threads - 1)]
+    with ThreadPoolExecutor(threads - 1, "tacit-sum") as pool:
+        ends = [pool.submit(add, other, shared) for other in others]
+        add(total, chain([second], shared))
+    for end, other in zip(ends, others):
+        end.result()
+        if not other.empty:
+            total.add(other.value)
+
+
+class _Shared:
+    """The items of several iterators, for several threads: each item is given to one thread."""
+
+    def __init__(self, iterables: Sequence[Iterable[Any]]) -> None:
+        self._idle = [iter(iterable) for iterable in reversed(iterables)]  # those that nobody is reading, the next last
+        self._being_read, self._closed = 0, False
+        self._changed = threading.Condition()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._idle or not self._being_read)
+                if not self._idle:
+                    raise StopIteration
+                iterator = self._idle.pop()
+                self._being_read += 1
+            items = []
+            try:
+                items = list(islice(iterator, 1))
+            finally:
+                with self._changed:
+                    self._being_read -= 1
+                    if items and not self._closed:
+                        self._idle.append(iterator)
+                    self._changed.notify_all()
+            if items:
+                return items[0]
+
+    def close(self) -> None:
+        """Let there be no more items."""
+        with self._changed:
+            self._idle.clear()
+            self._closed = True
 
 
 class _Total:

@@ -1,7 +1,9 @@
 """Every kind of source cuts the same rows into the same blocks, and adds them up to the same integers."""
 
+import os
 import pickle
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 
 from tacit.release.sampling import PoissonSample
 from tacit.sources import BLOCK_ROWS, FrameSource, Source, as_source, has_missing, matrix, numeric
+from tacit.sources.summation import sum_over_streams
 
 ROWS = 2 * BLOCK_ROWS + 77
 NAMES = ("height", "weight", "visits")
@@ -212,6 +215,48 @@ def test_an_error_in_a_block_stops_the_sum():
         as_source(np.ones((5 * BLOCK_ROWS, 1))).sum(function, threads=2)
 
 
+def test_an_error_in_a_thread_stops_the_others():
+    source, main = Endless(), threading.get_ident()
+
+    def function(block):
+        source.finish(block)
+        if threading.get_ident() != main:
+            raise ZeroDivisionError("as planned")
+        time.sleep(0.001)
+        return np.ones(1, dtype=np.int64)
+
+    with pytest.raises(ZeroDivisionError, match="as planned"):
+        source.sum(function, threads=2)
+    assert source.read < 200
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("lengths", [[5], [0, 4], [1, 0, 30, 2], [1] * 20])
+def test_blocks_of_several_streams_are_counted_once(lengths, threads):
+    """Whichever thread reads them; and no more streams are begun than there are threads to work on them."""
+    lock, begun, most = threading.Lock(), set(), []
+
+    def stream(number, length):
+        for place in range(length):
+            with lock:
+                begun.add(number)
+                most.append(len(begun))
+            time.sleep(0.0002)
+            yield 1 << number, place
+        begun.discard(number)
+
+    streams = [stream(number, length) for number, length in enumerate(lengths)]
+    found = sum_over_streams(streams, lambda block: np.array([block[0], block[1] + 1]), threads)
+    assert found[0] == sum(length << number for number, length in enumerate(lengths))
+    assert found[1] == sum(length * (length + 1) // 2 for length in lengths)
+    assert max(most) <= threads
+
+
+def test_streams_without_blocks_are_no_rows():
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        sum_over_streams([[], []], len, threads=2)
+
+
 def test_threads_must_be_positive():
     with pytest.raises(ValueError, match="at least 1"):
         as_source([[1.0]]).sum(thousandths, threads=0)
@@ -244,7 +289,7 @@ class Endless(Source):
 def test_reading_ahead_is_bounded():
     source = Endless()
     assert source.sum(source.finish, threads=3) == [200]
-    assert source.most <= 2 * 3 + 2  # waiting, and the two read before the threads start
+    assert source.most <= 3 + 1  # in each thread, and one that the next takes while its end is not counted yet
 
 
 def test_an_engine_needs_to_implement_sum_alone(rows):
@@ -334,6 +379,59 @@ def test_a_folder_is_one_table(folder):
     assert (numeric(source).sum(total) == as_source(rows).sum(total)).all()
 
 
+@pytest.fixture
+def scattered(tmp_path):
+    """Rows in files and row groups of all sizes, many of which end within one block; one file has other columns."""
+    rng = np.random.default_rng(0)
+    for number, rows in enumerate([40_000, 1, 0, 300, 150_000, 8192, 17]):
+        table = {"x": rng.normal(size=rows), "y": rng.integers(9, size=rows)}
+        if number == 3:
+            table = {"y": table["y"].astype(np.int16), "z": table["x"]}  # without x, and of another type
+        pq.write_table(pa.table(table), tmp_path / f"{number}.parquet", row_group_size=[3000, 70_000][number == 4])
+    return as_source(tmp_path)
+
+
+def test_streams_of_files_are_their_blocks(scattered):
+    blocks = list(scattered.blocks())
+    assert [len(block) for block in blocks[:-1]] == [BLOCK_ROWS] * (len(blocks) - 1)
+    assert scattered.n_rows == sum(map(len, blocks)) == 198_510
+    assert pa.concat_tables(blocks)["x"].null_count == 300
+    streams = scattered.streams()
+    assert len(streams) > 6
+    for order in (streams, reversed(scattered.streams())):  # whichever is read first
+        found = dict(numbered for stream in order for numbered in stream)
+        assert sorted(found) == list(range(len(blocks)))
+        assert all(found[number].equals(block) for number, block in enumerate(blocks))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_sums_and_samples_of_files_are_those_in_memory(scattered, threads):
+    def total(block):
+        return np.round(2**20 * np.nan_to_num(block).sum(axis=0)).astype(np.int64)
+
+    whole = as_source(pa.concat_tables(list(scattered.blocks())))
+    for ours, theirs in ((scattered, whole), (scattered.select(["y"]), whole.select(["y"]))):
+        assert (numeric(ours).sum(total, threads=threads) == numeric(theirs).sum(total)).all()
+        some = PoissonSample(0.1, key=b"key")
+        found = numeric(ours).sampled(some).sum(total, threads=threads)
+        assert (found == numeric(theirs).sampled(some).sum(total)).all()
+
+
+def test_a_folder_of_large_row_groups_is_not_held(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(8, 1_000_000))
+    pq.write_table(pa.table(list(numbers), names=list("abcdefgh")), tmp_path / "0.parquet", use_dictionary=False)
+    os.link(tmp_path / "0.parquet", tmp_path / "1.parquet")
+    source, most = as_source(tmp_path), []
+
+    def held(block):
+        most.append(pa.total_allocated_bytes() - before)
+        return np.ones(1, dtype=np.int64)
+
+    before = pa.total_allocated_bytes()
+    source.sum(held, threads=2)
+    assert max(most) < 50e6  # measured: 33 MB, batches and pages of both threads; a file has 64 MB
+
+
 def test_folders_that_are_no_tables(folder, tmp_path_factory):
     with pytest.raises(IsADirectoryError, match=r"without \.parquet files"):
         as_source(tmp_path_factory.mktemp("empty"))
@@ -345,6 +443,9 @@ def test_folders_that_are_no_tables(folder, tmp_path_factory):
     pq.write_table(pa.table({"x": ["secret"], "y": [1]}), folder / "year=2025" / "other.parquet")
     with pytest.raises(ValueError, match="could not be read") as caught:
         list(as_source(folder).blocks())
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ValueError, match="could not be read") as caught:
+        as_source(folder).sum(lambda block: np.ones(1, dtype=np.int64))
     assert "secret" not in str(caught.value)
 
 

@@ -1,9 +1,11 @@
 """Dask and Spark: the same sums as in memory, from rows that stay where they are; and tasks that fail or run twice."""
 
+import contextlib
 import os
 import shutil
 import signal
 import sys
+import threading
 import time
 
 import numpy as np
@@ -25,6 +27,7 @@ dask = pytest.importorskip("dask")
 dask_array = pytest.importorskip("dask.array")
 dask_frame = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")  # which distributed needs
 
 SCHEMA = Schema({"x": Numeric(-10, 10), "y": Numeric(-10, 10), "plan": Categorical(["free", "paid"]), "new": Boolean()})
 
@@ -173,6 +176,21 @@ def test_a_regression_on_many_rows_of_a_cluster_does_not_deal_them_out():
     assert model.coef_ == pytest.approx([0.5], abs=0.01)
 
 
+def test_perturbed_objectives_on_dask(people):
+    model = tacit.LogisticRegression(solver="objective", bounds=(-10, 10), classes=[False, True], random_state=0)
+    rows = people[["x", "y"]].assign(far=people.x + people.y > 0)
+    inside, there = (clone(model).fit(X, "far") for X in (rows, on_dask(rows)))
+    assert there.coef_ == pytest.approx(inside.coef_, rel=0.02)
+    assert (inside.coef_ > 0.1).all()
+
+
+def test_more_partitions_than_are_allowed_for(people, monkeypatch):
+    monkeypatch.setattr(tacit.sources.partitions, "_MOST_PARTITIONS", 4)
+    with pytest.raises(ValueError, match=r"in 5 partitions, and at most 4 .* Repartition"):
+        summed(as_source(on_dask(people)))
+    summed(as_source(on_dask(people, partitions=4)))
+
+
 def test_a_worker_that_is_killed_changes_nothing(folder, cluster, tmp_path):
     """Half-way through a pass; what it had is computed again by the others, and counted once."""
     source = as_source(dask_frame.read_parquet(folder))
@@ -193,7 +211,58 @@ def test_a_worker_that_is_killed_changes_nothing(folder, cluster, tmp_path):
     assert victim.exists()
 
 
+def disturbed(monkeypatch, engine, kill):
+    """Have `kill` called while the third pass of a fit is under way."""
+    passes, total = [], engine._total
+
+    def counted(*arguments):
+        passes.append(1)
+        if len(passes) == 3:
+            threading.Timer(0.005, kill).start()
+        return total(*arguments)
+
+    monkeypatch.setattr(engine, "_total", counted)
+    return passes
+
+
+def fitted(frame):
+    return tacit.KMeans(2, n_iter=3, epsilon=2.0, bounds=(-10, 10), random_state=0).fit(frame).cluster_centers_
+
+
+def test_a_fit_outlives_a_dask_worker(folder, cluster, monkeypatch):
+    """With the blocks that it held. Sums and noise are the same, so the fit is, to the last bit."""
+    frame = dask_frame.read_parquet(folder, columns=["x", "y"])
+    undisturbed, killed = fitted(frame), []
+
+    def kill():
+        victim = next(iter(cluster.cluster.workers.values()))
+        killed.append(victim.pid)
+        os.kill(victim.pid, signal.SIGKILL)
+
+    passes = disturbed(monkeypatch, tacit.sources.dask_frame, kill)
+    assert (fitted(frame) == undisturbed).all()
+    assert len(passes) > 3
+    assert len(killed) == 1
+
+
 # Spark
+
+
+def test_a_fit_outlives_spark_tasks(folder, spark, monkeypatch):
+    frame = spark.read.parquet(str(folder)).select("x", "y").cache()
+    undisturbed, killed = fitted(frame), []
+
+    def kill():
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):  # for some end by themselves meanwhile
+                if "pyspark.daemon" in process.cmdline():
+                    process.kill()
+                    killed.append(process.pid)
+
+    passes = disturbed(monkeypatch, tacit.sources.spark_frame, kill)
+    assert (fitted(frame) == undisturbed).all()
+    assert len(passes) > 3
+    assert killed
 
 
 def test_spark(people, folder, spark):

@@ -1,0 +1,198 @@
+"""Rows in Parquet files, streamed."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from copy import copy
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from tacit.sources.files import check_readable, cut, guarded, no_rows
+from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.source import BLOCK_ROWS, Source
+
+# The row labels of a pandas frame, written along by pandas, hidden again when pandas reads the file: not data.
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+_STRETCH_ROWS = 16 * BLOCK_ROWS  # that are worth opening a file for
+_BATCH_CELLS = 2**19  # that are read at a time; fewer take longer, more take room
+
+
+class ParquetSource(Source):
+    """Rows of a Parquet file, or of all that are in a folder; only the columns that are asked for are read.
+
+    The files of a folder, and of the folders in it, are one table, in the order of their paths. Folders named like
+    ``year=2024`` are a column of that name (hive partitions). Files and folders whose names begin with a dot or an
+    underscore are left out, as engines write marks of their own there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, pyarrow as pa, pyarrow.parquet as pq
+    >>> from tacit.sources import ParquetSource
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for year in (2023, 2024):
+    ...     (folder / f"year={year}").mkdir()
+    ...     pq.write_table(pa.table({"age": [31, 45]}), folder / f"year={year}" / "part.parquet")
+    >>> source = ParquetSource(folder)
+    >>> source.columns, source.n_rows
+    (('age', 'year'), 4)
+    >>> next(source.select(["age"]).blocks()).to_pydict()
+    {'age': [31, 45, 31, 45]}
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            files, named = _files_in(self.path), f"A file in {path}"
+            self._unread = f"{named} could not be read to its end, or has other columns than the first."
+        else:
+            check_readable(self.path)
+            files, named = [self.path], f"The file {path}"
+            self._unread = f"{named} is damaged: it could not be read to its end."
+        try:
+            self._dataset = ds.dataset(
+                [str(file) for file in files],
+                format="parquet",
+                partitioning=ds.partitioning(flavor="hive"),
+                partition_base_dir=str(self.path if self.path.is_dir() else self.path.parent),
+            )
+            self._stretches = list(_stretches(self._dataset))
+            whole = True
+        except (pa.ArrowException, OSError):
+            whole = False
+        if not whole:
+            raise ValueError(f"{named} is not a Parquet file, or is damaged.")
+        if not self._stretches:
+            raise no_rows(self.path)
+        names = [name for name in self._dataset.schema.names if not _PANDAS_INDEX.fullmatch(name)]
+        self._columns = check_names(names, str(path))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._columns
+
+    @property
+    def n_rows(self) -> int:
+        return self._stretches[-1].end
+
+    @property
+    def types(self) -> pa.Schema:
+        return pa.schema([self._dataset.schema.field(name) for name in self._columns])
+
+    def blocks(self) -> Iterator[pa.Table]:
+        return cut(chain.from_iterable(self._batches(stretch, use_threads=True) for stretch in self._stretches))
+
+    def streams(self) -> list[Iterator[tuple[int, pa.Table]]]:
+        """Return the stretches of files that can be read at the same time."""
+        if len(self._stretches) == 1:
+            return super().streams()
+        seams = _Seams(self.n_rows)
+        return [self._stream(stretch, seams) for stretch in self._stretches]
+
+    def _stream(self, stretch: _Stretch, seams: _Seams) -> Iterator[tuple[int, pa.Table]]:
+        position = stretch.start
+        # Read by the very thread that works on a block, which is still near the processor then.
+        for piece in cut(self._batches(stretch, use_threads=False), position):
+            block = seams.joined(position, piece)
+            if block is not None:
+                yield position // BLOCK_ROWS, block
+            position += piece.num_rows
+
+    def _batches(self, stretch: _Stretch, use_threads: bool) -> Iterator[pa.RecordBatch]:
+        return guarded(stretch.batches(self.types, use_threads), self._unread)
+
+    def select(self, columns: Sequence[str]) -> ParquetSource:
+        selected = copy(self)
+        selected._columns = check_selection(columns, self._columns)
+        return selected
+
+    def __repr__(self) -> str:
+        return f"ParquetSource({str(self.path)!r}, {self.n_rows} rows, columns {listed(self.columns)})"
+
+
+class _Stretch(NamedTuple):
+    """Rows of one file, as many of its row groups as are worth opening it for, and how many rows come before them."""
+
+    file: ds.ParquetFileFragment
+    groups: list[int]
+    start: int
+    end: int
+
+    def batches(self, types: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches, of these columns and types whatever those in the file."""
+        constants = ds.get_partition_keys(self.file.partition_expression)
+        here = [name for name in types.names if name in self.file.physical_schema.names]
+        rows = max(BLOCK_ROWS, _BATCH_CELLS // len(types) // BLOCK_ROWS * BLOCK_ROWS)
+        # A small buffer instead of whole column chunks: row groups can be as large as the file.
+        with pq.ParquetFile(
+            self.file.path, metadata=self.file.metadata, pre_buffer=False, buffer_size=1 << 16
+        ) as reader:
+            for batch in reader.iter_batches(rows, self.groups, here, use_threads=use_threads):
+                if batch.schema.equals(types):
+                    yield batch
+                else:
+                    yield pa.record_batch([_column(batch, field, constants) for field in types], schema=types)
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -> pa.Array:
+    """Return a column of a batch, or the one that the name of its folder says, or one of nulls."""
+    if field.name in batch.schema.names:
+        return batch[field.name].cast(field.type)
+    return pa.repeat(pa.scalar(constants.get(field.name), field.type), batch.num_rows)
+
+
+def _stretches(dataset: ds.Dataset) -> Iterator[_Stretch]:
+    start = end = 0
+    for file in dataset.get_fragments():
+        groups: list[int] = []
+        for group in file.row_groups:
+            groups.append(group.id)
+            end += group.num_rows
+            if end - start >= _STRETCH_ROWS:
+                yield _Stretch(file, groups, start, end)
+                groups, start = [], end
+        if end > start:
+            yield _Stretch(file, groups, start, end)
+            start = end
+
+
+class _Seams:
+    """Puts those blocks together whose rows are in several stretches, when the last of them has been read."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+        self._lock = threading.Lock()
+        self._pieces: dict[int, dict[int, pa.Table]] = {}
+
+    def joined(self, position: int, piece: pa.Table) -> pa.Table | None:
+        """Return the block that a piece completes, if it does."""
+        number = position // BLOCK_ROWS
+        rows = min(BLOCK_ROWS, self._n_rows - number * BLOCK_ROWS)
+        if piece.num_rows == rows:
+            return piece
+        with self._lock:
+            pieces = self._pieces.setdefault(number, {})
+            pieces[position] = piece
+            if sum(piece.num_rows for piece in pieces.values()) < rows:
+                return None
+            del self._pieces[number]
+        return pa.concat_tables([pieces[position] for position in sorted(pieces)])
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return the Parquet files in a folder and those in it, in order; refuse a folder without any."""
+    found = [
+        file
+        for file in sorted(folder.rglob("*.parquet"))
+        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    ]
+    if not found:
+        raise IsADirectoryError(f"{folder} is a directory without .parquet files; pass one with some, or a file.")
+    return found
