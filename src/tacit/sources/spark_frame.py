@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,7 +28,6 @@ from tacit.sources.partitions import (
 from tacit.sources.source import Source
 
 _RESULT = "partial binary"
-_TREE = 8  # tasks that add up the sums of partitions, before the driver adds up theirs
 _FEW = 32  # partitions, whose sums the driver adds up at once: a stage of tasks takes its time
 
 
@@ -65,10 +64,12 @@ class SparkSource(PartitionedSource):
         return SparkSource(self._frame.select([f"`{name.replace('`', '``')}`" for name in wanted]))
 
     def _sum(self, pickled: bytes) -> Partial:
-        return _total(self._frame, partial(_partition_sum, pickled=pickled), self._partitions)
+        partials = self._frame.mapInArrow(partial(_partition_sum, pickled=pickled), _RESULT)
+        return _total(partials.rdd.map(_cell).map(pickle.loads), self._partitions)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        return HeldSpark(self._frame.mapInArrow(partial(_held, pickled=pickled), _RESULT), names, self)
+        blocks = self._frame.mapInArrow(partial(_held, pickled=pickled), _RESULT)
+        return HeldSpark(blocks.rdd.map(_cell), names, self)
 
     @cached_property
     def _partitions(self) -> int:
@@ -79,9 +80,9 @@ class SparkSource(PartitionedSource):
 
 
 class HeldSpark(HeldPartitions):
-    """Rows of a Spark data frame as blocks of numbers, a cell each, that executors keep on disk.
+    """Rows of a Spark data frame as pickled blocks of numbers, that executors keep on disk.
 
-    Cells of numbers cross from Spark to Python one by one, and in each pass; a block crosses as a whole.
+    Cells of numbers cross from Spark to Python one by one, and in each pass; a block crosses as it is.
     """
 
     origin: SparkSource | HeldSpark
@@ -98,45 +99,42 @@ class HeldSpark(HeldPartitions):
         return self.origin._partitions
 
     def _sum(self, pickled: bytes) -> Partial:
-        return _total(self._blocks, partial(_sum_of_held, pickled=pickled), self._partitions)
+        return _total(self._blocks.mapPartitionsWithIndex(partial(_sum_of_held, pickled=pickled)), self._partitions)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        return HeldSpark(self._blocks.mapInArrow(partial(_held_again, pickled=pickled), _RESULT), names, self)
+        return HeldSpark(self._blocks.mapPartitions(partial(_held_again, pickled=pickled)), names, self)
 
 
-def _total(frame: Any, function: Callable[..., Iterator[pa.RecordBatch]], partitions: int) -> Partial:
+def _total(partials: Any, partitions: int) -> Partial:
     """Return what partitions add up to: many in a few tasks first, whose sums the driver adds up."""
-    partials = frame.mapInArrow(function, _RESULT)
     if partitions > _FEW:
-        partials = partials.repartition(_TREE).mapInArrow(_added, _RESULT)
-    return added(pickle.loads(row[0]) for row in partials.collect())
+        return partials.treeReduce(_both)
+    return added(partials.collect())
 
 
-def _let_go(frame: Any) -> None:
+def _both(one: Partial, other: Partial) -> Partial:
+    return added([one, other])
+
+
+def _let_go(blocks: Any) -> None:
     with contextlib.suppress(Exception):  # the session may be gone, and its storage with it
-        frame.unpersist()
+        blocks.unpersist()
 
 
 def _partition_sum(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
     yield _row(partial_sum(partial(cut, batches), pickled, _partition()))
 
 
-def _sum_of_held(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
-    yield _row(held_sum(partial(_unpickled, batches), pickled, _partition()))
+def _sum_of_held(partition: int, blocks: Iterator[bytes], pickled: bytes) -> Iterator[Partial]:
+    yield held_sum(lambda: map(pickle.loads, blocks), pickled, partition)
 
 
 def _held(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
     yield from map(_row, held_blocks(partial(cut, batches), pickled))
 
 
-def _held_again(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
-    yield from map(_row, held_blocks(partial(_unpickled, batches), pickled))
-
-
-def _unpickled(batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-    for batch in batches:
-        for cell in batch.column(0):
-            yield pickle.loads(memoryview(cell.as_buffer()))
+def _held_again(blocks: Iterator[bytes], pickled: bytes) -> Iterator[bytes]:
+    yield from map(_pickled, held_blocks(lambda: map(pickle.loads, blocks), pickled))
 
 
 def _partition() -> int:
@@ -145,9 +143,13 @@ def _partition() -> int:
     return int(TaskContext.get().partitionId())
 
 
-def _added(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield _row(added(pickle.loads(cell.as_py()) for batch in batches for cell in batch.column(0)))
-
-
 def _row(result: Partial | NDArray[np.float64]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"partial": [pickle.dumps(result, protocol=5)]})
+    return pa.RecordBatch.from_pydict({"partial": [_pickled(result)]})
+
+
+def _cell(row: Any) -> bytes:
+    return bytes(row[0])
+
+
+def _pickled(result: Partial | NDArray[np.float64]) -> bytes:
+    return pickle.dumps(result, protocol=5)

@@ -265,10 +265,14 @@ def test_a_fit_outlives_spark_tasks(folder, spark, monkeypatch):
     assert killed
 
 
-def test_spark(people, folder, spark):
+def test_spark(people, folder, spark, monkeypatch):
     frame = spark.read.parquet(str(folder)).cache()
     source = as_source(frame)
     check_same_sums(source, people)
+    assert source._partitions > 1
+    at_once = summed(source)
+    monkeypatch.setattr(tacit.sources.spark_frame, "_FEW", 1)
+    assert (summed(source) == at_once).all()  # by a tree of tasks
     assert source.types.field("plan").type == pa.string()
     check_clusters(frame.select("x", "y"))
 
