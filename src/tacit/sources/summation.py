@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,44 +31,49 @@ def sum_over_streams(
     at_most, threads = threads, default_threads() if threads is None else threads
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}.")
-    blocks, total = _Shared(streams), _Total()
+    blocks, totals = _Shared(streams), [_Total() for _ in range(threads)]
     # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
     # other's way, and a product rounds alike however many of ours there are.
     with _blas().limit(limits=1, user_api="blas"):
-        start = time.perf_counter()
-        for first in islice(blocks, 1):
-            total.add(function(first))
-        light = at_most is None and time.perf_counter() - start < _LIGHT
-        if threads == 1 or light:
-            for block in blocks:
-                total.add(function(block))
+        if threads == 1:
+            _add(totals[0], blocks, function)
         else:
-            for second in islice(blocks, 1):  # or there is nothing to share
-                _add_on_threads(total, second, blocks, function, threads)
+            _add_on_threads(totals, blocks, function, _LIGHT if at_most is None else 0.0)
+    total = _Total()
+    for part in totals:
+        if not part.empty:
+            total.add(part.value)
     if total.empty:
         raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
     return total.value
 
 
-def _add_on_threads(
-    total: _Total, second: Any, blocks: _Shared, function: Callable[[Any], NDArray[np.int64]], threads: int
-) -> None:
-    def add(total: _Total, blocks: Iterable[Any]) -> None:
-        try:
-            for block in blocks:
-                total.add(function(block))
-        finally:
-            shared.close()  # because there is nothing left; or this thread has failed, and others need not go on
+def _add(total: _Total, blocks: Iterable[Any], function: Callable[[Any], NDArray[np.int64]]) -> None:
+    for block in blocks:
+        total.add(function(block))
 
-    shared = blocks
-    others = [_Total() for _ in range(threads - 1)]
-    with ThreadPoolExecutor(threads - 1, "tacit-sum") as pool:
-        ends = [pool.submit(add, other, shared) for other in others]
-        add(total, chain([second], shared))
-    for end, other in zip(ends, others):
-        end.result()
-        if not other.empty:
-            total.add(other.value)
+
+def _add_on_threads(
+    totals: list[_Total], blocks: _Shared, function: Callable[[Any], NDArray[np.int64]], light: float
+) -> None:
+    """Add up on this thread and others, each to its own total; alone if the first block takes less than `light`."""
+    alone = threading.Event()
+
+    def help_with(total: _Total) -> None:
+        if not alone.wait(light):
+            with closing(blocks):  # if this thread has failed, the others need not go on
+                _add(total, blocks, function)
+
+    with ThreadPoolExecutor(len(totals) - 1, "tacit-sum") as pool:
+        helpers = [pool.submit(help_with, total) for total in totals[1:]]
+        with closing(blocks):
+            start = time.perf_counter()
+            _add(totals[0], islice(blocks, 1), function)
+            if time.perf_counter() - start < light:
+                alone.set()
+            _add(totals[0], blocks, function)
+    for helper in helpers:
+        helper.result()
 
 
 class _Shared:
