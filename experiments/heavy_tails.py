@@ -44,7 +44,7 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.erm.input_moments import Coordinates
+from tacit.erm.coordinates import Coordinates
 from tacit.erm.losses import LogisticLoss, SquaredLoss
 from tacit.erm.problem import Problem
 from tacit.erm.robust_descent import RobustDescent

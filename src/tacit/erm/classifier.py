@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tacit.erm.input_moments import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.fitting import check_choices, checked_budget
 from tacit.sources import Source, as_source

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.erm.convex_loss import ConvexLoss
-from tacit.erm.input_moments import Scatter
+from tacit.erm.coordinates import Scatter
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.erm.newton import SIGNAL
 from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.erm.input_moments import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.erm.losses import HuberLoss
 from tacit.fitting import check_choices, check_shapes, checked_budget
 from tacit.privacy import Account
 from tacit.statistics.components import Array
-
-_LEAST_LEFT = 1e-4  # of the target's variance, that is never explained
 
 
 class HuberRegressor(RegressorMixin, LinearEstimator):
@@ -167,23 +165,15 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
             raise ValueError("the scale must be positive")
         self._publish(float(scale))
 
+    _signal = 1.0  # in units of residuals
+
     def _ridge(self, rows: float) -> float:
         return self.alpha / rows
 
     def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
-        self._middle = float(scatter.mean[-1]), _left(scatter)
-        across = coordinates.whitener @ (scatter.units[:-1] * scatter.second[:-1, -1])
-        slopes = across * scatter.units[-1] / self._middle[1] / np.maximum(coordinates.variances, 0.5)
-        return 0.0, slopes
-
-
-def _left(scatter: Scatter) -> float:
-    """Return the scale of what inputs do not explain of the target, in standard coordinates."""
-    second = scatter.second + scatter.noise * np.eye(len(scatter.second))
-    explained = float(second[:-1, -1] @ np.linalg.solve(second[:-1, :-1], second[:-1, -1]))
-    variance = max(float(second[-1, -1]), 1e-12)
-    return float(scatter.units[-1] * np.sqrt(max(variance - explained, _LEAST_LEFT * variance)))
+        self._middle = float(scatter.mean[-1]), scatter.residual_scale
+        return 0.0, scatter.slopes(coordinates)
 
 
 def _in_scales(targets: Array, scatter: Scatter) -> Array:
-    return (targets - scatter.mean[-1]) / _left(scatter)
+    return (targets - scatter.mean[-1]) / scatter.residual_scale

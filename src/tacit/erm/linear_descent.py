@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.erm.input_moments import Coordinates
+from tacit.erm.coordinates import Coordinates
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.losses import SquaredLoss
 from tacit.erm.problem import Problem

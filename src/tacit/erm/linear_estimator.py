@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
 from tacit.erm.frank_wolfe import FrankWolfe
-from tacit.erm.input_moments import Coordinates, InputMoments, PublicInputs, Scatter
+from tacit.erm.input_moments import InputMoments, PublicInputs, input_layout
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.perturbation import ObjectivePerturbation, OutputPerturbation
-from tacit.erm.problem import Penalty, Problem
+from tacit.erm.problem import Penalty, Problem, noise_of
 from tacit.erm.robust_descent import RobustDescent
 from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
-from tacit.latent.table_mixture import table_layout
-from tacit.privacy import Budget, Plan, Relation, SampledGaussian, Step
+from tacit.privacy import Budget, Relation, SampledGaussian, Step
 from tacit.release import Curator
 from tacit.sources import Source
-from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
@@ -83,7 +82,7 @@ class LinearEstimator(SupervisedEstimator):
         moments: Any = PublicInputs(columns, n_rows)
         if solver.measures:
             moments = InputMoments(
-                _layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
+                input_layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
             )
         steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
         steps = [_to_scale(step, self.neighbors) for step in steps]
@@ -93,7 +92,8 @@ class LinearEstimator(SupervisedEstimator):
             scatter = run(moments, curator)
             measured = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
             self._spread = measured if solver.measures else None
-            problem = self._problem(scatter, loss(scatter), outputs, _noise(curator.plan, steps), shares)
+            noise = noise_of(curator.plan, steps, 1 - _MOMENTS)
+            problem = self._problem(scatter, loss(scatter), outputs, noise, shares)
             coordinates = problem.coordinates
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
             model = solver(problem, iterations)
@@ -166,16 +166,6 @@ class LinearEstimator(SupervisedEstimator):
         return coefficients[:, 0] - slopes @ self._domain.centre, slopes
 
 
-def _layout(domain: Domain) -> TableLayout:
-    """Return where numbers and levels of inputs are found; the target, last, counts as a number whatever it is."""
-    layout = table_layout(domain)
-    last = domain.columns - 1
-    return TableLayout(
-        (*(place for place in layout.numbers if place < last), last),
-        tuple(places for places in layout.levels if places[-1] < last),
-    )
-
-
 def _to_scale(step: Step, neighbors: Relation) -> Step:
     """Return a step with noise that has the right proportion to other steps' under this relation.
 
@@ -185,12 +175,6 @@ def _to_scale(step: Step, neighbors: Relation) -> Step:
     if neighbors == "replace_one" and isinstance(step, SampledGaussian):
         return replace(step, noise_multiplier=2 * step.noise_multiplier)
     return step
-
-
-def _noise(plan: Plan, steps: list[Step]) -> float:
-    """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1."""
-    scaled = plan.steps[-len(steps)].noise_multiplier / steps[0].noise_multiplier
-    return scaled / math.sqrt(1 - _MOMENTS) * (2.0 if plan.neighbors == "replace_one" else 1.0)
 
 
 def _moved(block: Array, target: Callable[[Array, Scatter], Array], scatter: Scatter) -> Array:

@@ -11,13 +11,17 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.erm.input_moments import input_layout
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
+from tacit.erm.newton_regression import NewtonRegression
 from tacit.erm.score_regression import ScoreRegression
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
-from tacit.latent.engine import run
+from tacit.latent.engine import Watch, run
 from tacit.latent.moments import Moments
+from tacit.latent.table_mixture import table_layout
 from tacit.privacy import Budget
+from tacit.release import Curator
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
@@ -49,7 +53,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         joint = self._enter(curator, domain)
         model = self._model(joint, n_rows, budget, rows.by_position)
         with progress(self.verbose, "Fitting a linear regression") as watch:
-            found = model.finish(run(model, curator, watch))
+            found = self._run(model, curator, watch)
         self._publish(self._in_units(found, joint))
         self.n_iter_ = len(model.rounds)
         self._certify(curator, budget, n_rows, self._notes())
@@ -89,8 +93,16 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
         return model
 
+    def _run(self, model: Any, curator: Curator, watch: Watch) -> LinearFit:
+        if isinstance(model, NewtonRegression):
+            return model.fitted(curator, watch)
+        return model.finish(run(model, curator, watch))
+
     def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
         origin = None if self.fit_intercept else -domain.centre / domain.scale
+        layout = input_layout(domain)
+        if layout.levels:
+            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place)
         return ScoreRegression(
             domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place
         )
@@ -116,7 +128,9 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         """Refuse, in a sentence, what makes no sense."""
 
     def _notes(self) -> list[str]:
-        return [f"{type(self).__name__}, by moments of clipped scores."]
+        levels = table_layout(self._domain).levels
+        how = "Newton steps, with residuals clipped" if levels else "moments of clipped scores"
+        return [f"{type(self).__name__}, by {how}."]
 
     _about = (
         "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "

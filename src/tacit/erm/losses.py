@@ -285,8 +285,23 @@ class HuberLoss:
         return np.clip(residuals, -self.threshold, self.threshold), steepest, within
 
     def expected_curvature(self, predictions: Array) -> Array:
-        """Return second derivatives (1, 1, rows), as if most rows were within the threshold."""
-        return np.full((1, 1, predictions.shape[1]), 0.8)
+        """Return second derivatives (1, 1, rows), averaged over normal residuals of scale 1."""
+        return np.full((1, 1, predictions.shape[1]), self.within)
+
+    def expected_square(self, predictions: Array) -> Array:
+        """Return squared slopes (1, 1, rows), averaged over normal residuals of scale 1."""
+        return np.full((1, 1, predictions.shape[1]), self.square)
+
+    @property
+    def within(self) -> float:
+        """Share of normal residuals of scale 1 that are within the threshold."""
+        return math.erf(self.threshold / math.sqrt(2))
+
+    @property
+    def square(self) -> float:
+        """Mean square of normal residuals of scale 1, cut off at the threshold."""
+        density = math.exp(-(self.threshold**2) / 2) / math.sqrt(2 * math.pi)
+        return self.within - 2 * self.threshold * density + self.threshold**2 * (1 - self.within)
 
 
 @dataclass(frozen=True)

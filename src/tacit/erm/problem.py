@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from tacit.erm.input_moments import Coordinates
+from tacit.erm.coordinates import Coordinates
+from tacit.privacy import Plan, Step
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
@@ -133,6 +135,15 @@ class Problem:
         """The largest curvature of the mean."""
         spread = max(self.intercept, self.coordinates.largest)
         return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
+
+
+def noise_of(plan: Plan, steps: Sequence[Step], share: float) -> float:
+    """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1.
+
+    The plan is of these steps, of which the solver's have this share, and maybe of others before them.
+    """
+    scaled = plan.steps[-len(steps)].noise_multiplier / steps[0].noise_multiplier
+    return scaled / math.sqrt(share) * (2.0 if plan.neighbors == "replace_one" else 1.0)
 
 
 def bounded(coefficients: Array) -> Array:

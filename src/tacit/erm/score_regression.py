@@ -10,8 +10,7 @@ is released are means of scores e (1, u), clipped jointly, as Krasker and Welsch
   step for any law of errors and inputs, and how far off the last one may be is known: chance is the second moment of
   scores, noise is that of the plan.
 
-Clipping the scores of skewed errors moves the level, and not the slopes. So in the end the mean residual is released by
-itself, with residuals clipped much farther out.
+In the end the mean residual is released by itself (:mod:`tacit.erm.residuals`).
 
 Where rows are many, all releases but the last ones are of shares of them (:mod:`tacit.erm.shares`).
 """
@@ -26,6 +25,7 @@ import numpy as np
 
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
+from tacit.erm.residuals import LEVEL, SCALE_DOUBT, SQUARES, Residuals
 from tacit.erm.score_shape import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
 from tacit.erm.shares import MOST_SHARES, dealt, shares_of
 from tacit.latent.engine import Noise
@@ -35,19 +35,10 @@ from tacit.latent.shrinkage import shrunk
 from tacit.latent.staged_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import planned
-from tacit.statistics import (
-    Clip,
-    ComponentMoments,
-    LinearCurvature,
-    LinearResiduals,
-    LinearScores,
-    RobustSum,
-    numbers_in_second_moment,
-)
+from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores, numbers_in_second_moment
 from tacit.statistics.components import Array
 
 REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
-SQUARES, LEVEL = "squared residuals", "level"
 _WHITENING = 0.2  # of the budget, in squared signal-to-noise
 _WHITENING_ROUNDS = 8
 _QUICK_ROUNDS = 6  # the same where there are rows enough for the most shares
@@ -60,14 +51,9 @@ _WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the
 _FIRST_RADIUS = 1.3  # times the length of an ordinary score
 _LEAST_DOUBT = 0.05
 _ANYTHING = 1e30  # a doubt that leaves all to the numbers
-_SCALE_DOUBT = 0.25  # of the square of the scale, as a relative variance
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
 _MISFIT = 0.3  # of the curvature: what is left of the doubts of moments
 _STAGED_MISFIT = 0.015  # the same where moments are staged
-_LEAST_REACH, _MOST_REACH = 3.0, 50.0  # scales at which residuals are clipped for their mean and their mean square
-_LEVEL_NOISE = 0.5  # of the level, in standard errors, that a wide reach may cost
-_SQUARES_NOISE = 0.1  # of the mean square, in squared scales
-_TAILS = 4.0  # scales at which residuals are clipped, times how much larger than usual their mean square is
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +158,10 @@ class ScoreRegression:
         name = self.rounds[index]
         if state.coefficients is None:
             state = self._first(state)
-        if name in (SQUARES, LEVEL):
-            return state, self._residuals(state, name == SQUARES, noise)
+        if name == SQUARES:
+            return state, self._residuals(state, self._rows(state)).squares(noise)
+        if name == LEVEL:
+            return state, self._residuals(state, state.rows).level(noise, state.variance)
         if name == CURVATURE:
             state = replace(state, radius=self._best_radius(state, noise))
             scores = self._scores(state)
@@ -235,19 +223,8 @@ class ScoreRegression:
         unit = noise(self._moments(state, "full")) * relative / _WEIGHTS[1] / math.sqrt(state.rows)
         return best_radius(self.columns, unit * math.sqrt(1 + self.columns))
 
-    def _residuals(self, state: Stand, squared: bool, noise: Noise) -> RobustSum:
-        """Return the statistic of residuals, clipped as far out as noise allows and as tails call for."""
-        values = LinearResiduals(self._in_columns(state), squared)
-        unit = noise(RobustSum(np.zeros(1), np.ones(1), Clip(), values)) / (
-            self._rows(state) if squared else state.rows
-        )
-        if squared:
-            reach = min(max(math.sqrt(_SQUARES_NOISE / unit), _LEAST_REACH), _MOST_REACH)
-            return RobustSum(np.zeros(1), np.array([(reach * state.scale) ** 2]), Clip(), values)
-        tails = state.variance / state.scale**2
-        affordable = math.sqrt(tails / (4 * unit))  # where noise is as large as the bias that this variance allows
-        reach = max(_LEVEL_NOISE / (unit * math.sqrt(state.rows)), min(_TAILS * tails**1.5, affordable), _LEAST_REACH)
-        return RobustSum(np.zeros(1), np.array([min(reach, _MOST_REACH) * state.scale]), Clip(), values)
+    def _residuals(self, state: Stand, rows: float) -> Residuals:
+        return Residuals(self._in_columns(state), state.scale, rows)
 
     def _rows(self, state: Stand) -> float:
         """Return how many rows a release before the last ones is of."""
@@ -260,10 +237,11 @@ class ScoreRegression:
             return replace(state, moments=moments)
         name = self.rounds[index]
         if name == LEVEL:
-            return self._levelled(state, statistic, released, noise)
+            residuals = self._residuals(state, state.rows)
+            return replace(state, level=residuals.mean(statistic, released, noise, state.variance))
         rows = state.rows if name == FINAL else self._rows(state)
         if name == SQUARES:
-            return self._squared(state, statistic, released, noise / rows, rows)
+            return replace(state, variance=self._residuals(state, rows).variance(statistic, released, noise))
         if name == CURVATURE:
             return self._curved(state, statistic, released, noise / rows, rows)
         counts, sums, squares = statistic.parts(released)
@@ -299,7 +277,7 @@ class ScoreRegression:
             unsure = noise * statistic.radius**2 / statistic.second / (wide * spread)
             # Of a step's length, as much as is noise is not taken off the residuals but added to them.
             noisy = unit**2 * float(np.sum(gain * gain))
-            change = shrunk(np.array([square / (wide * spread) - 1.0]), unsure, _SCALE_DOUBT)[0][0]
+            change = shrunk(np.array([square / (wide * spread) - 1.0]), unsure, SCALE_DOUBT)[0][0]
             change += noisy - max(float(step @ step) - noisy, 0.0)
             moved = replace(moved, scale=scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE)))
         known = float(np.trace(covariance)) / wide / moved.scale**2
@@ -331,19 +309,6 @@ class ScoreRegression:
         bread = np.linalg.inv(curvature[free, free])
         chance[free, free] = bread @ square[free, free] @ bread / rows
         return chance
-
-    def _squared(self, state: Stand, statistic: RobustSum, released: Array, noise: float, rows: float) -> Stand:
-        """Return the state with the variance of residuals: more than the scale says where that is clear."""
-        square, unsure = float(released[0] / rows * statistic.scale[0]), noise * float(statistic.scale[0])
-        usual = state.scale**2
-        known = usual + shrunk(np.array([square - usual]), unsure, _SCALE_DOUBT * usual**2)[0][0]
-        return replace(state, variance=max(known, 0.5 * usual))
-
-    def _levelled(self, state: Stand, statistic: RobustSum, released: Array, noise: float) -> Stand:
-        """Return the state with the mean of residuals, and how far off it may be."""
-        reach = float(statistic.scale[0])
-        level = float(released[0]) / state.rows * reach
-        return replace(state, level=(level, (noise / state.rows * reach) ** 2 + state.variance / state.rows))
 
     def _in_columns(self, state: Stand) -> Array:
         """Return the coefficients of inputs in standard coordinates, the intercept first."""

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import tacit
-from tacit.erm.input_moments import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS
 from tacit.erm.losses import LogisticLoss
 from tacit.erm.newton import GRADIENT, Newton, corrected, secant
@@ -179,10 +179,10 @@ def test_curvatures_are_corrected_by_what_steps_show():
 
 def test_coordinates_are_white_where_noise_is_small():
     covariance = np.array([[4.0, 1.2, 0.0], [1.2, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    scatter = Scatter(np.zeros(3), np.ones(3), covariance, 1e-9, 1e5)
+    scatter = Scatter(np.zeros(3), np.ones(3), np.ones(3), covariance, 1e-9, 1e5)
     fine = Coordinates.white(scatter, 2.0, 1e-3)
     np.testing.assert_allclose(fine.whitener @ covariance[:2, :2] @ fine.whitener.T, np.eye(2), atol=1e-3)
-    coarse = Coordinates.white(Scatter(np.zeros(3), np.ones(3), covariance, 100.0, 1e5), 2.0, 1e-3)
+    coarse = Coordinates.white(Scatter(np.zeros(3), np.ones(3), np.ones(3), covariance, 100.0, 1e5), 2.0, 1e-3)
     assert np.linalg.cond(coarse.whitener) < 1.1  # nothing is known, and nothing is undone
     beta = np.array([[0.3, 1.0, -2.0]])
     rows = np.array([[1.0, 2.0, 7.0]])
