@@ -52,7 +52,8 @@ class Residuals:
         bound = float(statistic.scale[0])
         usual = self.scale**2
         surprise = np.array([float(released[0]) / self.rows * bound - usual])
-        return max(usual + shrunk(surprise, noise / self.rows * bound, SCALE_DOUBT * usual**2)[0][0], 0.5 * usual)
+        known = shrunk(surprise, noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
+        return max(usual + float(known[0]), 0.5 * usual)
 
     def level(self, noise: Noise, variance: float) -> RobustSum:
         """Return the statistic of their mean."""

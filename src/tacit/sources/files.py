@@ -58,7 +58,7 @@ def guarded(batches: Iterable[pa.RecordBatch], complaint: str) -> Iterator[pa.Re
             batch = next(iterator)
         except StopIteration:
             return
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, KeyError):  # the last, of columns that have the same name
             break
         yield batch
     raise ValueError(complaint)

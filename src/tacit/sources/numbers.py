@@ -136,11 +136,10 @@ def _numbers_in_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         return _float64(column)
     except pa.ArrowInvalid:  # its message quotes the cell
         pass
-    column = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
-    missing = pc.is_in(column, value_set=pa.array(MISSING_WORDS, column.type))
-    column = pc.if_else(missing, pa.scalar(None, column.type), column)
     try:
-        return _float64(column)
+        column = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+        missing = pc.is_in(column, value_set=pa.array(MISSING_WORDS, column.type))
+        return _float64(pc.if_else(missing, pa.scalar(None, column.type), column))
     except pa.ArrowInvalid:
         pass
     raise UnreadableCells(

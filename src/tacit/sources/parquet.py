@@ -58,10 +58,10 @@ class ParquetSource(Source):
             self._unread = f"{named} is damaged: it could not be read to its end."
         try:
             self._dataset = ds.dataset(
-                [str(file) for file in files],
+                [str(file.absolute()) for file in files],
                 format="parquet",
                 partitioning=ds.partitioning(flavor="hive"),
-                partition_base_dir=str(self.path if self.path.is_dir() else self.path.parent),
+                partition_base_dir=str((self.path if self.path.is_dir() else self.path.parent).absolute()),
             )
             self._stretches = list(_stretches(self._dataset))
             whole = True
@@ -120,47 +120,61 @@ class ParquetSource(Source):
 class _Stretch(NamedTuple):
     """Rows of one file, as many of its row groups as are worth opening it for, and how many rows come before them."""
 
-    file: ds.ParquetFileFragment
+    path: str
+    metadata: pq.FileMetaData | None  # where the file has several stretches; else it is read again, to save memory
+    constants: dict[str, Any]  # columns that names of folders say
     groups: list[int]
     start: int
     end: int
 
     def batches(self, types: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches, of these columns and types whatever those in the file."""
-        constants = ds.get_partition_keys(self.file.partition_expression)
-        here = [name for name in types.names if name in self.file.physical_schema.names]
-        rows = max(BLOCK_ROWS, _BATCH_CELLS // len(types) // BLOCK_ROWS * BLOCK_ROWS)
+        position = self.start
         # A small buffer instead of whole column chunks: row groups can be as large as the file.
-        with pq.ParquetFile(
-            self.file.path, metadata=self.file.metadata, pre_buffer=False, buffer_size=1 << 16
-        ) as reader:
-            for batch in reader.iter_batches(rows, self.groups, here, use_threads=use_threads):
+        with pq.ParquetFile(self.path, metadata=self.metadata, pre_buffer=False, buffer_size=1 << 16) as reader:
+            here = set(reader.schema_arrow.names) - set(self.constants)
+            names = [name for name in types.names if name in here]
+            for batch in reader.iter_batches(_batch_rows(types), self.groups, names, use_threads=use_threads):
+                position += batch.num_rows
                 if batch.schema.equals(types):
                     yield batch
                 else:
-                    yield pa.record_batch([_column(batch, field, constants) for field in types], schema=types)
+                    yield pa.record_batch([_column(batch, field, self.constants) for field in types], schema=types)
+        if position != self.end:
+            raise pa.ArrowInvalid("There are fewer rows than the file says.")
+
+
+def _batch_rows(types: pa.Schema) -> int:
+    """Return how many rows are read at a time: a block, where cells may be of any length."""
+    if not all(pa.types.is_primitive(each) or pa.types.is_dictionary(each) for each in types.types):
+        return BLOCK_ROWS
+    return max(BLOCK_ROWS, _BATCH_CELLS // len(types) // BLOCK_ROWS * BLOCK_ROWS)
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -> pa.Array:
-    """Return a column of a batch, or the one that the name of its folder says, or one of nulls."""
-    if field.name in batch.schema.names:
+    """Return the column that the name of a file's folder says, or one of the batch, or one of nulls."""
+    if field.name not in constants and field.name in batch.schema.names:
         return batch[field.name].cast(field.type)
     return pa.repeat(pa.scalar(constants.get(field.name), field.type), batch.num_rows)
 
 
 def _stretches(dataset: ds.Dataset) -> Iterator[_Stretch]:
-    start = end = 0
+    end = 0
     for file in dataset.get_fragments():
+        metadata = pq.read_metadata(file.path)  # and not the fragment's, which would keep it
+        cuts, start = [], end
         groups: list[int] = []
-        for group in file.row_groups:
-            groups.append(group.id)
-            end += group.num_rows
+        for group in range(metadata.num_row_groups):
+            groups.append(group)
+            end += metadata.row_group(group).num_rows
             if end - start >= _STRETCH_ROWS:
-                yield _Stretch(file, groups, start, end)
+                cuts.append((groups, start, end))
                 groups, start = [], end
         if end > start:
-            yield _Stretch(file, groups, start, end)
-            start = end
+            cuts.append((groups, start, end))
+        constants = ds.get_partition_keys(file.partition_expression)
+        for groups_and_ends in cuts:
+            yield _Stretch(file.path, metadata if len(cuts) > 1 else None, constants, *groups_and_ends)
 
 
 class _Seams:
@@ -191,7 +205,7 @@ def _files_in(folder: Path) -> list[Path]:
     found = [
         file
         for file in sorted(folder.rglob("*.parquet"))
-        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+        if file.is_file() and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     ]
     if not found:
         raise IsADirectoryError(f"{folder} is a directory without .parquet files; pass one with some, or a file.")

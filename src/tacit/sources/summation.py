@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped, unused-ignore]
 
 MOST_THREADS = 8
 _LIGHT = 3e-4  # seconds for a block, below which threads wait for each other longer than they work
@@ -34,7 +34,7 @@ def sum_over_streams(
     blocks, totals = _Shared(streams), [_Total() for _ in range(threads)]
     # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
     # other's way, and a product rounds alike however many of ours there are.
-    with _blas().limit(limits=1, user_api="blas"):
+    with _ONE_BLAS_THREAD, closing(blocks):
         if threads == 1:
             _add(totals[0], blocks, function)
         else:
@@ -64,34 +64,39 @@ def _add_on_threads(
             with closing(blocks):  # if this thread has failed, the others need not go on
                 _add(total, blocks, function)
 
-    with ThreadPoolExecutor(len(totals) - 1, "tacit-sum") as pool:
+    pool = ThreadPoolExecutor(len(totals) - 1, "tacit-sum")
+    with pool, closing(blocks):  # closed before the pool waits for helpers
         helpers = [pool.submit(help_with, total) for total in totals[1:]]
-        with closing(blocks):
-            start = time.perf_counter()
-            _add(totals[0], islice(blocks, 1), function)
-            if time.perf_counter() - start < light:
-                alone.set()
-            _add(totals[0], blocks, function)
-    for helper in helpers:
-        helper.result()
+        start = time.perf_counter()
+        _add(totals[0], islice(blocks, 1), function)
+        if time.perf_counter() - start < light:
+            alone.set()
+        _add(totals[0], blocks, function)
+    while helpers:  # an error that is raised must not be held by what its traceback holds
+        helpers.pop().result()
 
 
 class _Shared:
-    """The items of several iterators, for several threads: each item is given to one thread."""
+    """The items of several iterators, for several threads: each item is given to one thread.
+
+    An interrupt may come between any two lines, and leave one thread's part undone; but whoever closes this then lets
+    all others go. (That is why the lock is a plain one: a condition's own can be left locked.)
+    """
 
     def __init__(self, iterables: Sequence[Iterable[Any]]) -> None:
         self._idle = [iter(iterable) for iterable in reversed(iterables)]  # those that nobody is reading, the next last
         self._being_read, self._closed = 0, False
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._idle or not self._being_read)
-                if not self._idle:
+            with self._lock:
+                self._changed.wait_for(lambda: self._idle or not self._being_read or self._closed)
+                if self._closed or not self._idle:
                     raise StopIteration
                 iterator = self._idle.pop()
                 self._being_read += 1
@@ -99,19 +104,28 @@ class _Shared:
             try:
                 items = list(islice(iterator, 1))
             finally:
-                with self._changed:
+                with self._lock:
                     self._being_read -= 1
                     if items and not self._closed:
                         self._idle.append(iterator)
                     self._changed.notify_all()
+            if self._closed:
+                _end(iterator)
             if items:
                 return items[0]
 
     def close(self) -> None:
-        """Let there be no more items."""
-        with self._changed:
-            self._idle.clear()
-            self._closed = True
+        """Let there be no more items, and iterators close what they have open."""
+        with self._lock:
+            idle, self._idle, self._closed = self._idle, [], True
+            self._changed.notify_all()
+        for iterator in idle:
+            _end(iterator)
+
+
+def _end(iterator: Iterator[Any]) -> None:
+    if isinstance(iterator, Generator):
+        iterator.close()
 
 
 class _Total:
@@ -140,6 +154,38 @@ def default_threads() -> int:
     return min(available, MOST_THREADS)
 
 
+class _OneBlasThread:
+    """Keeps BLAS to one thread while any sum is under way: the first sets the limit, the last takes it back."""
+
+    def __init__(self) -> None:
+        self._lock, self._sums = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._sums == 0:
+                _let_any_thread_control()
+                self._limit = _blas().limit(limits=1, user_api="blas")
+            self._sums += 1
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._sums -= 1
+            if self._sums == 0:
+                _let_any_thread_control()
+                self._limit.restore_original_limits()
+                _let_any_thread_control()
+
+
+def _let_any_thread_control() -> None:
+    """Give up that, since threadpoolctl 3.8, a limit can be changed by the thread alone that has set it."""
+    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)
+
+
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()  # takes milliseconds to find the libraries, so it is done once
+def _blas() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()  # takes milliseconds to find the libraries, so it is done once
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from threadpoolctl import threadpool_info
 
 from tacit.release.sampling import PoissonSample
 from tacit.sources import BLOCK_ROWS, FrameSource, Source, as_source, has_missing, matrix, numeric
-from tacit.sources.summation import sum_over_streams
+from tacit.sources.summation import _Shared, sum_over_streams
 
 ROWS = 2 * BLOCK_ROWS + 77
 NAMES = ("height", "weight", "visits")
@@ -250,6 +251,49 @@ def test_blocks_of_several_streams_are_counted_once(lengths, threads):
     assert found[0] == sum(length << number for number, length in enumerate(lengths))
     assert found[1] == sum(length * (length + 1) // 2 for length in lengths)
     assert max(most) <= threads
+
+
+def test_threads_that_wait_for_a_block_are_let_go():
+    """Whatever has become of the thread that reads: an interrupt may have left it anywhere."""
+    reading, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def slow():
+        reading.set()
+        go_on.wait(30)
+        yield 1
+
+    shared = _Shared([slow()])
+    threading.Thread(target=lambda: list(shared), daemon=True).start()
+    assert reading.wait(30)
+    threading.Thread(target=lambda: (list(shared), ended.set()), daemon=True).start()
+    time.sleep(0.01)
+    shared.close()
+    assert ended.wait(30)
+    go_on.set()
+
+
+def test_sums_at_the_same_time_leave_blas_as_it_was():
+    def threads():
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    seen, inside, leave = [], threading.Event(), threading.Event()
+
+    def first(block):
+        inside.set()
+        leave.wait(30)
+        seen.append(threads())
+        return np.ones(1, dtype=np.int64)
+
+    sum_over_streams([[1]], lambda block: np.ones(1, dtype=np.int64), threads=1)
+    before = threads()
+    longer = threading.Thread(target=lambda: sum_over_streams([[1]], first, threads=1))
+    longer.start()
+    assert inside.wait(30)
+    sum_over_streams([[1]], lambda block: np.ones(1, dtype=np.int64), threads=1)
+    leave.set()
+    longer.join()
+    assert set(seen[0]) == {1}
+    assert threads() == before
 
 
 def test_streams_without_blocks_are_no_rows():

@@ -1,7 +1,9 @@
 """Files: what is understood in them, and that they are never held whole."""
 
+import contextlib
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -123,3 +125,83 @@ def test_memory_stays_constant(kind, large_table, tmp_path):
     arrow_peak, numpy_peak = map(int, done.stdout.split())
     assert arrow_peak < 50e6  # measured: 26 MB, the same for a file four times as long
     assert numpy_peak < 10e6  # measured: 1.3 MB
+
+
+def one(block):
+    return np.ones(1, dtype=np.int64)
+
+
+def test_a_file_that_has_lost_rows_since_is_refused(tmp_path):
+    """Rows would be missing from the block that two files share, and nobody would know."""
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"x": np.arange(10_000.0)}), tmp_path / f"{name}.parquet")
+    source = as_source(tmp_path)
+    pq.write_table(pa.table({"x": np.arange(9_999.0)}), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="could not be read to its end"):
+        source.sum(one)
+
+
+def test_a_column_that_folders_name_is_what_they_say(tmp_path):
+    for year, kept in ((2023, [7, 8]), (2024, None)):
+        columns = {"x": [1.0, 2.0]} if kept is None else {"x": [1.0, 2.0], "year": pa.array(kept, pa.int32())}
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(pa.table(columns), tmp_path / f"year={year}" / "part.parquet")
+    assert cells(tmp_path)["year"] == [2023, 2023, 2024, 2024]
+    assert numeric(as_source(tmp_path)).sum(lambda block: block[:, 1].sum(keepdims=True).astype(np.int64)) == [8094]
+
+
+def test_folders_named_like_files_are_folders(tmp_path):
+    (tmp_path / "people.parquet").mkdir()
+    pq.write_table(pa.table({"x": [1.0, 2.0]}), tmp_path / "people.parquet" / "part.parquet")
+    assert as_source(tmp_path).n_rows == as_source(tmp_path / "people.parquet").n_rows == 2
+
+
+def test_a_relative_path_is_of_the_folder_one_was_in(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"x": [1.0]}), tmp_path / "rows.parquet")
+    monkeypatch.chdir(tmp_path)
+    source = as_source("rows.parquet")
+    monkeypatch.chdir("/")
+    assert source.sum(one) == [1]
+
+
+def test_long_cells_are_read_a_block_at_a_time(tmp_path):
+    rows = 6 * BLOCK_ROWS
+    pq.write_table(pa.table({"word": [f"{row:0500}" for row in range(rows)]}), tmp_path / "rows.parquet")
+    before, most = pa.total_allocated_bytes(), []
+
+    def held(block):
+        most.append(pa.total_allocated_bytes() - before)
+        return one(block)
+
+    assert as_source(tmp_path / "rows.parquet").sum(held, threads=1) == [6]
+    assert max(most) < 20e6  # all of them have 25 MB, a block 4 MB
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Open files are listed in /proc on Linux alone.")
+@pytest.mark.parametrize("threads", [1, 4])
+def test_files_are_closed_where_a_sum_fails(threads, tmp_path):
+    for name in "abcdef":
+        pq.write_table(pa.table({"x": np.arange(20_000.0)}), tmp_path / f"{name}.parquet")
+    source = as_source(tmp_path)
+
+    def failing(block):
+        raise ZeroDivisionError("as planned")
+
+    with pytest.raises(ZeroDivisionError) as kept:
+        source.sum(failing, threads=threads)
+    assert kept.value.__traceback__ is not None
+    assert not [link for link in open_files() if link.startswith(str(tmp_path))]
+
+
+def open_files():
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            yield str(entry.readlink())
+
+
+def test_text_that_is_none_names_its_column():
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"\xff1")]
+    )
+    with pytest.raises(ValueError, match="Column 'a' holds text"):
+        next(numeric(as_source(pa.table({"a": broken}))).blocks())
