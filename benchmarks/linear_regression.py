@@ -1,6 +1,6 @@
 """Private linear regression beside diffprivlib's, AdaSSP and least squares; its intervals, heavy tails and speed.
 
-    python benchmarks/linear_regression.py [--quick] [--seeds 5] [--peer-python PATH]
+    python benchmarks/linear_regression.py [--quick] [--seeds 5] [--peer-python PATH] [--data FOLDER]
 
 diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually lives in an environment of its own: name that
 one's interpreter. Without it, and where this one cannot import it either, its rows are left out. AdaSSP (Wang, 2018) is
@@ -26,6 +26,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+
+from adult_table import FOLDER, adult_table
 
 RESULTS = Path(__file__).parent / "results" / "linear_regression.json"
 EPSILONS, DELTA = (0.1, 0.5, 1.0), 1e-6
@@ -245,6 +247,34 @@ def coverage(fits: int) -> list[dict]:
     return lines
 
 
+def adult(folder: Path, seeds: int) -> list[dict]:
+    """Share of the variance of a target explained in the test rows of the Adult table, beside least squares."""
+    from sklearn.linear_model import LinearRegression as Plain
+
+    import tacit
+
+    schema, train, test = adult_table(folder)
+    lines = []
+    for target in ("hours-per-week", "age"):
+        place = schema.slices[target]
+        X, T = (np.delete(schema.encode(rows), np.r_[place], axis=1) for rows in (train, test))
+        truth = test[target].to_numpy(float)
+
+        def explained(predicted: np.ndarray, truth: np.ndarray = truth) -> float:
+            return float(1 - np.mean((predicted - truth) ** 2) / truth.var())
+
+        line: dict = {"target": target, "not private": explained(Plain().fit(X, train[target]).predict(T))}
+        for epsilon in (*EPSILONS, 3.0):
+            found = []
+            for seed in range(seeds):
+                model = tacit.LinearRegression(epsilon=epsilon, bounds=schema, random_state=seed).fit(train, target)
+                found.append(explained(model.predict(test)))
+            line[f"epsilon {epsilon}"] = float(np.mean(found))
+        lines.append(line)
+        print("adult, " + ", ".join(f"{k} {v}" if isinstance(v, str) else f"{k} {v:.3f}" for k, v in line.items()))
+    return lines
+
+
 def speed(peer: Peer | None, folder: Path, rows: int = 1_000_000, columns: int = 10, turns: int = 5) -> dict:
     """CPU seconds of a fit, best of several turns."""
     X, y, _ = table(rows, columns, 0)
@@ -267,6 +297,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer and smaller tables")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--data", type=Path, default=FOLDER, help="where adult.data and adult.test are")
     parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -289,6 +320,8 @@ def main() -> None:
             "intervals": coverage(10 if options.quick else 100),
             "speed": speed(peer, folder),
         }
+    if (options.data / "adult.data").exists():
+        results["adult"] = adult(options.data, seeds)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     if peer is not None:

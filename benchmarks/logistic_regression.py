@@ -24,28 +24,13 @@ from pathlib import Path
 
 import numpy as np
 
+from adult_table import FOLDER, adult_table
+
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "logistic_regression.json"
 EPSILONS = (0.1, 0.5, 1.0)
 SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "objective")
 OUTPUT_PENALTIES = (1e-2, 1e-3, 1e-4)  # C for "output", which is nothing without a strong penalty; all are shown
-ADULT = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
 
 
 def table(rows: int, columns: int, narrow: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -183,17 +168,11 @@ def speed(rows: int, columns: int, repeats: int, peer: Peer | None, folder: Path
 
 def adult(folder: Path, seeds: int) -> list[dict]:
     """Accuracy on the test rows of the Adult table, encoded by its schema, beside a fit that is not private."""
-    import pandas as pd
     from sklearn.linear_model import LogisticRegression as Plain
 
     import tacit
 
-    def read(name: str) -> pd.DataFrame:
-        rows = pd.read_csv(folder / name, names=ADULT, skipinitialspace=True, comment="|", na_filter=False)
-        return rows.assign(income=rows["income"].str.rstrip("."))
-
-    schema = tacit.Schema.from_toml(HERE / "adult.toml")
-    train, test = read("adult.data"), read("adult.test")
+    schema, train, test = adult_table(folder)
     place = schema.slices["income"]
     X, T = (np.delete(schema.encode(rows), np.r_[place], axis=1) for rows in (train, test))
     plain = Plain(max_iter=3000).fit(X, train["income"]).score(T, test["income"])
@@ -225,7 +204,7 @@ def main() -> None:
     parser.add_argument("--solvers", action="store_true", help="the published solvers too")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--peer-python", default=sys.executable)
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=FOLDER)
     options = parser.parse_args()
     if options.serve:
         serve()

@@ -13,12 +13,19 @@ from tacit.tables import Schema, compare
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
+def script(name):
+    """Return a benchmark as a module, with its folder where a script finds others."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def synthetic():
-    spec = importlib.util.spec_from_file_location("synthetic", FOLDER / "synthetic.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("synthetic")
 
 
 def test_peers_are_given_all_that_there_is_to_know_of_a_table(synthetic):
@@ -46,10 +53,7 @@ def test_peers_are_given_all_the_budget_that_zcdp_allows(synthetic, epsilon):
 
 @pytest.fixture(scope="module")
 def linear_regression():
-    spec = importlib.util.spec_from_file_location("linear_regression", FOLDER / "linear_regression.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("linear_regression")
 
 
 def test_rivals_of_linear_regression_find_the_slopes_where_there_is_no_noise(linear_regression):

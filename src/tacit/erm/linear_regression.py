@@ -26,11 +26,12 @@ class LinearRegression(LinearModel):
     fit_intercept : bool, default True
     method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"}, default "scores"
         "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
-        :mod:`tacit.erm.score_regression`. The others are published ones, corrected, kept for comparison; they need no
-        bounds, and have no standard errors. "robust" is gradient descent with smoothly truncated gradients
-        (:mod:`tacit.erm.robust_descent`), "trimmed" with trimmed mean gradients (:mod:`tacit.erm.trimmed_descent`);
-        both need inputs about as large as standard normal ones. "sample_aggregate" and "block_mean" put together least
-        squares on blocks of rows (:mod:`tacit.erm.sample_aggregate`).
+        :mod:`tacit.erm.score_regression`, and :mod:`tacit.erm.newton_regression` for tables with categories. The others
+        are published ones, corrected, kept for comparison; they need no bounds, and have no standard errors. "robust"
+        is gradient descent with smoothly truncated gradients (:mod:`tacit.erm.robust_descent`), "trimmed" with trimmed
+        mean gradients (:mod:`tacit.erm.trimmed_descent`); both need inputs about as large as standard normal ones.
+        "sample_aggregate" and "block_mean" put together least squares on blocks of rows
+        (:mod:`tacit.erm.sample_aggregate`).
     moment_bound : float, default 1.0
         For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
         privacy.
