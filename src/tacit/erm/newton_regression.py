@@ -11,6 +11,7 @@ released by itself (:mod:`tacit.erm.residuals`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -116,6 +117,7 @@ class NewtonRegression:
             errors[0, 0] = kept * unsure
         turn = np.eye(1 + self.columns)
         turn[1:, 1:] = coordinates.whitener.T
+        errors = _at_least(turn @ errors @ turn.T, problem, scatter, self.layout.levels)
         return LinearFit(
             coordinates.centre,
             middle + scale * predicted,
@@ -123,7 +125,7 @@ class NewtonRegression:
             across @ across.T,
             problem.rows,
             scale**2 * variance,
-            scale**2 * turn @ errors @ turn.T,
+            scale**2 * errors,
             scatter.inputs,
         )
 
@@ -167,6 +169,29 @@ def _as_long_as_likely(found: Stand, problem: Problem) -> Stand:
     kept = max(0.0, 1.0 - unsure / damped / max(measured, 1e-300))
     factor = min(1.0, kept / damped)
     return replace(found, coefficients=np.column_stack([found.coefficients[:, :1], factor * slopes]))
+
+
+def _at_least(errors: Array, problem: Problem, scatter: Scatter, levels: Sequence[Sequence[int]]) -> Array:
+    """Return the covariance of coefficients, and no less than there would be if other columns had no say in them.
+
+    Directions in which inputs hardly vary cannot be told from noise, and are taken to say more than they do. But how
+    often levels occur was counted. So it is known what gradients say of levels that are rare, beside noise and chance
+    and what is expected of slopes: that is little.
+    """
+    inputs, whitener, loss, rows = scatter.second[:-1, :-1], problem.coordinates.whitener, problem.loss, problem.rows
+    scatters = np.diag(scatter.scales[:-1] ** 2)
+    for places in levels:
+        where = np.ix_(places, places)
+        scatters[where] = inputs[where] * np.outer(scatter.units[list(places)], scatter.units[list(places)])
+    slopes = rows * loss.within * whitener @ scatters  # by how much gradients change with coefficients
+    noise = (problem.noise * problem.radius) ** 2 * np.eye(len(inputs))
+    chance = rows * loss.square * whitener @ scatters @ whitener.T
+    expected = _SIGNAL**2 / max(float(np.trace(inputs)), 1e-12) / scatter.units[:-1] ** 2
+    least = np.linalg.inv(np.diag(1 / expected) + slopes.T @ np.linalg.solve(noise + chance, slopes))
+    values, axes = np.linalg.eigh(least - errors[1:, 1:])
+    raised = errors.copy()
+    raised[1:, 1:] += (axes * np.maximum(values, 0.0)) @ axes.T
+    return raised
 
 
 def best_threshold(noise: float) -> float:

@@ -79,6 +79,17 @@ def test_intervals_hold_the_truth(rows, epsilon):
     assert 0.8 < np.mean(held) < 0.99
 
 
+def test_slopes_of_levels_that_are_hardly_there_are_not_said_to_be_known():
+    rng = np.random.default_rng(0)
+    names = [f"level {each}" for each in range(30)]
+    places = np.where(rng.random(20_000) < 0.99, 0, rng.integers(1, 30, 20_000))  # all but one have 7 rows each
+    y = rng.normal(size=30)[places] + rng.normal(size=20_000)
+    schema = Schema({"c": Categorical(names), "y": Numeric(-20, 20)})
+    people = pd.DataFrame({"c": np.array(names)[places], "y": y})
+    model = tacit.LinearRegression(bounds=schema, random_state=0).fit(people, "y")
+    assert np.median(model.coef_errors_[1:]) > 0.35  # if noise were nothing, 1 / sqrt(7)
+
+
 def test_the_level_is_right_where_errors_are_skewed():
     people, truth = table(50_000, errors="skewed")
     model = tacit.LinearRegression(bounds=SCHEMA, random_state=0).fit(people, "y")
