@@ -52,6 +52,7 @@ class Known:
 
     numbers: Staged
     shares: tuple[Array, ...]
+    unsure: float = 0.0  # the noise of a share
 
 
 @dataclass
@@ -137,7 +138,7 @@ class InputMoments:
         if statistic is self._levels:
             counts = self._levels.parts(released)
             rows = float(self._rows or max(float(np.mean([count.sum() for count in counts])), noise, 1.0))
-            return replace(state, shares=tuple(_on_simplex(count / rows) for count in counts))
+            return replace(state, shares=tuple(_on_simplex(count / rows) for count in counts), unsure=noise / rows)
         if isinstance(statistic, OnColumns):
             found = self._staged.update(state.numbers, index - self._before, statistic.statistic, released, noise)
             return replace(state, numbers=found)
@@ -150,7 +151,9 @@ class InputMoments:
         shift *= max(0.0, 1.0 - shift.size * noisy**2 / max(float(shift @ shift), 1e-300))
         second = squares[0] / rows - np.outer(shift, shift)
         second, left = _shrunk(second, scales / units, self._within(state), noise * statistic.radius**2 / rows)
-        return Scatter(mean + units * shift, units, scales, second, left, float(self.rows or rows), most_rows)
+        least_shares = tuple(np.maximum(shares - state.unsure, _LEAST_SHARE) for shares in state.shares)
+        rows = float(self.rows or rows)
+        return Scatter(mean + units * shift, units, scales, second, left, rows, most_rows, least_shares)
 
     def _columns(self, state: Known) -> tuple[Array, Array, Array]:
         """Return means, units and standard deviations of all columns by themselves."""

@@ -180,9 +180,9 @@ def _at_least(errors: Array, problem: Problem, scatter: Scatter, levels: Sequenc
     """
     inputs, whitener, loss, rows = scatter.second[:-1, :-1], problem.coordinates.whitener, problem.loss, problem.rows
     scatters = np.diag(scatter.scales[:-1] ** 2)
-    for places in levels:
-        where = np.ix_(places, places)
-        scatters[where] = inputs[where] * np.outer(scatter.units[list(places)], scatter.units[list(places)])
+    for places, shares in zip(levels, scatter.least_shares):
+        one = len(places) == 1  # encoded as -1 and 1
+        scatters[np.ix_(places, places)] = 4 * shares.prod() if one else np.diag(shares) - np.outer(shares, shares)
     slopes = rows * loss.within * whitener @ scatters  # by how much gradients change with coefficients
     noise = (problem.noise * problem.radius) ** 2 * np.eye(len(inputs))
     chance = rows * loss.square * whitener @ scatters @ whitener.T
