@@ -18,6 +18,7 @@ from tacit.erm.input_spread import InputSpread
 from tacit.erm.newton import SIGNAL, Newton, Stand
 from tacit.erm.perturbation import ObjectivePerturbation, OutputPerturbation
 from tacit.erm.problem import Penalty, Problem, noise_of
+from tacit.erm.rare_levels import raised
 from tacit.erm.robust_descent import RobustDescent
 from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
@@ -98,6 +99,8 @@ class LinearEstimator(SupervisedEstimator):
             curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
             model = solver(problem, iterations)
             found = model.finish(run(model, curator, watch))
+        if isinstance(found, Stand):
+            found = raised(found, problem, scatter, input_layout(domain).levels, self._signal_of(scatter))
         self.n_iter_ = iterations
         self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(found.coefficients))
         return curator, problem, found

@@ -11,7 +11,6 @@ released by itself (:mod:`tacit.erm.residuals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from tacit.erm.linear_fit import LinearFit
 from tacit.erm.losses import HuberLoss
 from tacit.erm.newton import GRADIENT, Newton, Stand
 from tacit.erm.problem import Problem, noise_of
+from tacit.erm.rare_levels import raised
 from tacit.erm.residuals import LEVEL, SQUARES, Residuals
 from tacit.erm.shares import shares_of
 from tacit.latent.engine import Watch, run
@@ -103,7 +103,8 @@ class NewtonRegression:
 
         curator.pass_rows_through(in_coordinates)
         newton = Newton(problem, self._iterations)
-        found = _as_long_as_likely(newton.finish(run(newton, curator, watch)), problem)
+        found = raised(newton.finish(run(newton, curator, watch)), problem, scatter, self.layout.levels, _SIGNAL)
+        found = _as_long_as_likely(found, problem)
         slopes = found.coefficients[0, 1:] @ coordinates.whitener
         across = np.linalg.inv(coordinates.whitener)
         variance, level, unsure = self._residuals(curator, found.coefficients[0], problem.rows)
@@ -117,7 +118,6 @@ class NewtonRegression:
             errors[0, 0] = kept * unsure
         turn = np.eye(1 + self.columns)
         turn[1:, 1:] = coordinates.whitener.T
-        errors = _at_least(turn @ errors @ turn.T, problem, scatter, self.layout.levels)
         return LinearFit(
             coordinates.centre,
             middle + scale * predicted,
@@ -125,7 +125,7 @@ class NewtonRegression:
             across @ across.T,
             problem.rows,
             scale**2 * variance,
-            scale**2 * errors,
+            scale**2 * turn @ errors @ turn.T,
             scatter.inputs,
         )
 
@@ -169,29 +169,6 @@ def _as_long_as_likely(found: Stand, problem: Problem) -> Stand:
     kept = max(0.0, 1.0 - unsure / damped / max(measured, 1e-300))
     factor = min(1.0, kept / damped)
     return replace(found, coefficients=np.column_stack([found.coefficients[:, :1], factor * slopes]))
-
-
-def _at_least(errors: Array, problem: Problem, scatter: Scatter, levels: Sequence[Sequence[int]]) -> Array:
-    """Return the covariance of coefficients, and no less than there would be if other columns had no say in them.
-
-    Directions in which inputs hardly vary cannot be told from noise, and are taken to say more than they do. But how
-    often levels occur was counted. So it is known what gradients say of levels that are rare, beside noise and chance
-    and what is expected of slopes: that is little.
-    """
-    inputs, whitener, loss, rows = scatter.second[:-1, :-1], problem.coordinates.whitener, problem.loss, problem.rows
-    scatters = np.diag(scatter.scales[:-1] ** 2)
-    for places, shares in zip(levels, scatter.least_shares):
-        one = len(places) == 1  # encoded as -1 and 1
-        scatters[np.ix_(places, places)] = 4 * shares.prod() if one else np.diag(shares) - np.outer(shares, shares)
-    slopes = rows * loss.within * whitener @ scatters  # by how much gradients change with coefficients
-    noise = (problem.noise * problem.radius) ** 2 * np.eye(len(inputs))
-    chance = rows * loss.square * whitener @ scatters @ whitener.T
-    expected = _SIGNAL**2 / max(float(np.trace(inputs)), 1e-12) / scatter.units[:-1] ** 2
-    least = np.linalg.inv(np.diag(1 / expected) + slopes.T @ np.linalg.solve(noise + chance, slopes))
-    values, axes = np.linalg.eigh(least - errors[1:, 1:])
-    raised = errors.copy()
-    raised[1:, 1:] += (axes * np.maximum(values, 0.0)) @ axes.T
-    return raised
 
 
 def best_threshold(noise: float) -> float:

@@ -81,15 +81,18 @@ def test_intervals_hold_the_truth(rows, epsilon):
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.2  # and they are no wider than need be
 
 
-def test_slopes_of_levels_that_are_hardly_there_are_not_said_to_be_known():
+@pytest.mark.parametrize("target", ["y", "high"])
+def test_slopes_of_levels_that_are_hardly_there_are_not_said_to_be_known(target):
     rng = np.random.default_rng(0)
     names = [f"level {each}" for each in range(30)]
     places = np.where(rng.random(20_000) < 0.99, 0, rng.integers(1, 30, 20_000))  # all but one have 7 rows each
     y = rng.normal(size=30)[places] + rng.normal(size=20_000)
-    schema = Schema({"c": Categorical(names), "y": Numeric(-20, 20)})
-    people = pd.DataFrame({"c": np.array(names)[places], "y": y})
-    model = tacit.LinearRegression(bounds=schema, random_state=0).fit(people, "y")
-    assert np.median(model.coef_errors_[1:]) > 0.35  # if noise were nothing, 1 / sqrt(7)
+    kinds = {"y": Numeric(-20, 20), "high": Boolean()}
+    people = pd.DataFrame({"c": np.array(names)[places], "y": y, "high": y > 0})[["c", target]]
+    kind = {"y": tacit.LinearRegression, "high": tacit.LogisticRegression}[target]
+    model = kind(bounds=Schema({"c": Categorical(names), target: kinds[target]}), random_state=0).fit(people, target)
+    low, high = np.squeeze(model.confidence_intervals(0.9).coef).T
+    assert np.median((high - low)[1:]) > 2 * 1.64 * 0.35  # if noise were nothing, 1 / sqrt(7) for the first
 
 
 def test_the_level_is_right_where_errors_are_skewed():
