@@ -48,10 +48,10 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         budget = checked_budget(self, missing=("error", "ignore"))
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
-        steps = self._model(domain, n_rows, budget, rows.by_position).steps()
+        steps = self._model(domain, n_rows, budget).steps()
         curator = self._curator(rows, domain, steps, budget, type(self).__name__)
         joint = self._enter(curator, domain)
-        model = self._model(joint, n_rows, budget, rows.by_position)
+        model = self._model(joint, n_rows, budget)
         with progress(self.verbose, "Fitting a linear regression") as watch:
             found = self._run(model, curator, watch)
         self._publish(self._in_units(found, joint))
@@ -98,14 +98,12 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             return model.fitted(curator, watch)
         return model.finish(run(model, curator, watch))
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
         origin = None if self.fit_intercept else -domain.centre / domain.scale
         layout = input_layout(domain)
         if layout.levels:
-            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place)
-        return ScoreRegression(
-            domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place
-        )
+            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances)
+        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""

@@ -15,17 +15,17 @@ _LEAST_SHARES = 8
 _ROWS_PER_SHARE = 20_000
 
 
-def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relation, in_place: bool) -> int:
-    """Return how many shares the rows are dealt out into: 1 where they are few, or secret, or have no places.
+def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> int:
+    """Return how many shares the rows are dealt out into: 1 where they are few, or their number is secret.
 
     Examples
     --------
-    >>> shares_of(1_000_000, 10, Budget(1.0, 1e-7), "replace_one", True)
+    >>> shares_of(1_000_000, 10, Budget(1.0, 1e-7), "replace_one")
     32
-    >>> shares_of(100_000, 10, Budget(1.0, 1e-6), "replace_one", True)
+    >>> shares_of(100_000, 10, Budget(1.0, 1e-6), "replace_one")
     1
     """
-    if rows is None or neighbors != "replace_one" or not in_place:
+    if rows is None or neighbors != "replace_one":
         return 1
     needed = _ROWS_PER_SHARE * max(1.0, columns / 20) * max(1.0, 1.0 / budget.epsilon)
     shares = int(rows / needed)
