@@ -16,8 +16,8 @@ from tacit.erm import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
 from tacit.release import Curator, Minimum, planned
-from tacit.release.curator import BLOCK_ROWS
 from tacit.release.noise import discrete_gaussian
+from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import WeighedGradients
 

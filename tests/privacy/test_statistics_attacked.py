@@ -24,7 +24,7 @@ from tacit.erm.losses import SquaredLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
-from tacit.release.curator import BLOCK_ROWS
+from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import (

@@ -98,7 +98,8 @@ class Share:
 
     def __call__(self, place: Place, rows: int) -> NDArray[np.bool_]:
         """Return which rows of a block are in the share."""
-        return self.deal(place, rows) == self.index
+        kept: NDArray[np.bool_] = self.deal(place, rows) == self.index
+        return kept
 
 
 def _bits(key: bytes, place: Place, words: int) -> NDArray[np.uint64]:
