@@ -25,7 +25,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from threading import Lock
 from typing import TypeVar
 
@@ -56,14 +55,14 @@ from tacit.release.lattice import Lattice
 from tacit.release.mechanisms import choose
 from tacit.release.minimum import Minimum, Search
 from tacit.release.noise import discrete_gaussian, discrete_laplace
-from tacit.release.precision import BLOCK_ROWS, MOST_ROWS, Extent, Precision, check_drawable, is_exact
+from tacit.release.precision import BLOCK_ROWS, MOST_ROWS, Precision, check_drawable, is_exact
 from tacit.release.row_maps import RowMap
 from tacit.release.rows import Rows
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.release.smooth import SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 
-_PARTITIONS = 2**16  # on a cluster, at most
+_TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
 _UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
 _MECHANISMS: dict[type[Step], str] = {
     Laplace: "discrete Laplace",
@@ -134,7 +133,9 @@ class Curator:
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
         check_drawable(plan)
         self._process = os.getpid()
-        self._deals: dict[str, Deal] = {}
+        self._maps = 0  # that rows pass through
+        self._deals: dict[tuple[int, int], Deal] = {}  # by how many maps there were, and by the number of shares
+        self._dealt_in: dict[str, int] = {}  # how many maps there were when a step dealt out rows
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
@@ -242,7 +243,13 @@ class Curator:
             with self._lock:
                 sample = PoissonSample.draw(step.sampling_rate, self._generator)
             rows = rows.sampled(sample)
-        total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
+        # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
+        total = rows.sum(
+            _quietly(statistic.block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
+        )
+        if total[0] > MOST_ROWS // BLOCK_ROWS:
+            raise PlanError(_TOO_MANY)
+        total = total[1:]
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
             raise PlanError(
@@ -251,11 +258,17 @@ class Curator:
         return total
 
     def _deal(self, step: Split) -> Deal:
-        """Return how the step's rows are dealt out: by secret bits, the same for all of its releases."""
+        """Return how rows are dealt out: by secret bits, the same for all steps of as many shares.
+
+        So a row is in one share of each step, and steps of one round are of the same rows.
+        """
         with self._lock:
-            if step.name not in self._deals:
-                self._deals[step.name] = Deal.draw(step.parts, self._generator)
-            return self._deals[step.name]
+            if self._dealt_in.setdefault(step.name, self._maps) != self._maps:
+                # An engine may compute mapped rows anew and in another order: a row could be in two shares of a step.
+                raise PlanError(f"Step {step.name!r} has dealt out rows before they were mapped; map rows before it.")
+            if (self._maps, step.parts) not in self._deals:
+                self._deals[self._maps, step.parts] = Deal.draw(step.parts, self._generator)
+            return self._deals[self._maps, step.parts]
 
     def map_rows(self, row_map: RowMap) -> None:
         """Have every row pass through a map before any statistic from now on.
@@ -267,11 +280,8 @@ class Curator:
             raise TypeError(
                 f"Rows pass through the maps of tacit.release.row_maps alone, and this is a {type(row_map).__name__}."
             )
-        begun = [name for name in self._deals if 0 < self._left[name] < self._steps[name].releases]
-        if begun:
-            # An engine may compute mapped rows anew, and in another order: then a row could be in two shares.
-            raise PlanError(f"Step {begun[0]!r} deals out rows that are not all used up; map rows before it or after.")
         self._rows = self._rows.map(_quietly(row_map))
+        self._maps += 1
 
     def noise(self, name: str, statistic: Statistic | SmoothStatistic | Minimum) -> float:
         """Return the (least) scale of noise that ``release(name, statistic)`` adds to a number, from public numbers."""
@@ -334,25 +344,18 @@ class Curator:
         with self._lock:  # whoever comes second waits until the charge is durable, and makes none
             if self._charged:
                 return
-            if self._rows.n_rows > MOST_ROWS:
-                raise PlanError(f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for.")
+            if self.plan.neighbors == "replace_one" and self._rows.n_rows > MOST_ROWS:
+                raise PlanError(_TOO_MANY)
             if self._ledger is not None:
                 self._ledger.charge(self.plan, self._purpose)
             self._charged = True
-
-    @cached_property
-    def _extent(self) -> Extent:
-        """How many rows there are, where that is public."""
-        if self.plan.neighbors != "replace_one":
-            return Extent()
-        return Extent.of(min(self._rows.n_rows, MOST_ROWS), 1 if self._rows.local else _PARTITIONS)
 
     def _precision(self, step: Step, statistic: Statistic) -> tuple[Precision, float]:
         """Return the lattices and the sensitivity of a release, and the scale of its noise."""
         norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
         # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
         neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
-        precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm, self._extent)
+        precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm)
         scale = self._scale(step, precision.sensitivity)
         if norm != "linf":
             precision.check_noise(step.name, scale, exact=is_exact(step, self.plan))

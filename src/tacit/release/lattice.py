@@ -75,7 +75,7 @@ class Lattice:
         largest : float
             The largest absolute value one row can contribute to one number.
         rows : int
-            The most rows there can be, up to 2**30.
+            The most rows there can be.
 
         Examples
         --------

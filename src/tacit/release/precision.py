@@ -9,9 +9,8 @@ are added before they are rounded: one of the orders in which its rows can be su
 
 Replacing one row may move all others to other places and other blocks: in a folder of files that is partitioned by a
 value, in a table that is kept sorted, on a cluster. So between neighbours every block may differ, each by at most twice
-that error. Where the number of rows is public it says how many blocks there are. Where it is secret a public ceiling,
-``MOST_ROWS``, stands in for it, at a cost of 0.2% more noise. That is for the sums: t(row) itself must be computed
-alike wherever in a block the row stands.
+that error. A public ceiling on the number of rows, ``MOST_ROWS``, says how many blocks there can be; it costs 0.2% more
+noise. That is for the sums: t(row) itself must be computed alike wherever in a block the row stands.
 """
 
 from __future__ import annotations
@@ -30,21 +29,9 @@ from tacit.release.strips import LARGEST_SCALE
 
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
+_MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How many rows, and blocks of them, there are at the most: public."""
-
-    rows: int = MOST_ROWS
-    blocks: int = MOST_ROWS // BLOCK_ROWS
-
-    @classmethod
-    def of(cls, rows: int, partitions: int) -> Extent:
-        """Return the extent of a public number of rows; each partition may end with a short block."""
-        return cls(rows, min(rows // BLOCK_ROWS + partitions, rows, cls.blocks))
 
 
 @dataclass(frozen=True)
@@ -66,17 +53,15 @@ class Precision:
     sensitivity: float
 
     @classmethod
-    def of(
-        cls, statistic: Statistic, noise_multiplier: float, neighbors: Relation, norm: Norm, extent: Extent
-    ) -> Precision:
+    def of(cls, statistic: Statistic, noise_multiplier: float, neighbors: Relation, norm: Norm) -> Precision:
         """Return the precision of a statistic's sum; for a choice, of norm "linf", that of the sums it is made from."""
         stated, largest = statistic.sensitivity(neighbors, norm), statistic.sensitivity("add_remove", norm)
         off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
-        summation = 2 * extent.blocks * (off / (1 - off) * BLOCK_ROWS * largest)
+        summation = 2 * _MOST_BLOCKS * (off / (1 - off) * BLOCK_ROWS * largest)
         # A choice cuts its sums off at 2^60 steps and adds offsets to them, so that they need two bits less.
-        sums = Lattice.for_sums(largest, extent.rows * (4 if norm == "linf" else 1))
+        sums = Lattice.for_sums(largest, MOST_ROWS * (4 if norm == "linf" else 1))
         noise = sums if norm == "linf" else Lattice.for_noise(noise_multiplier * stated, largest)
-        rounding = _rounding(sums, statistic.size, norm, extent.blocks) + _rounding(noise, statistic.size, norm)
+        rounding = _rounding(sums, statistic.size, norm, _MOST_BLOCKS) + _rounding(noise, statistic.size, norm)
         return cls(sums, noise, math.fsum([stated, summation, rounding]))
 
     @classmethod
@@ -119,7 +104,7 @@ def check_drawable(plan: Plan) -> None:
         if isinstance(step, (Gaussian, Laplace, SampledGaussian)):
             norm: Norm = "l1" if isinstance(step, Laplace) else "l2"
             try:
-                precision = Precision.of(_Unit(step.size), step.noise_multiplier, plan.neighbors, norm, Extent())
+                precision = Precision.of(_Unit(step.size), step.noise_multiplier, plan.neighbors, norm)
             except ValueError as error:
                 raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.") from error
             scale = step.noise_multiplier * precision.sensitivity

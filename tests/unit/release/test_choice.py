@@ -57,8 +57,8 @@ def test_choices_are_counted_and_stated():
     curator = chosen(Choice(sums(), 2))[2]
     (record,) = curator.certificate(Budget(1.0, 0.0)).releases
     assert (record.count, record.mechanism, record.lattice_step) == (2, "exponential mechanism", None)
-    assert record.sensitivity == pytest.approx(2.0, rel=1e-6)
-    assert record.noise_scale == pytest.approx(8.0, rel=1e-6)  # 2 sensitivities over epsilon 1/2 of each choice
+    assert record.sensitivity == pytest.approx(2.0, rel=2e-3)
+    assert record.noise_scale == pytest.approx(8.0, rel=2e-3)  # 2 sensitivities over epsilon 1/2 of each choice
     assert curator.noise("columns", sums()) == record.noise_scale
     with pytest.raises(PlanError, match="no further release"):
         curator.choose("columns", Choice(sums(), 1))
