@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +80,7 @@ class Deal:
 
     def __call__(self, place: Place, rows: int) -> NDArray[np.int64]:
         """Return the share that each row of a block is dealt to, from 0 on."""
-        width = 16 if self.parts <= 2**8 else 32
-        numbers = _bits(self.key, place, -(-rows * width // 64)).view(f"<u{width // 8}")[:rows]
-        return (numbers.astype(np.int64) * self.parts) >> width
+        return _dealt(self.parts, self.key, place, rows).astype(np.int64)
 
     def share(self, index: int) -> Share:
         """Return one of the shares."""
@@ -98,8 +98,18 @@ class Share:
 
     def __call__(self, place: Place, rows: int) -> NDArray[np.bool_]:
         """Return which rows of a block are in the share."""
-        kept: NDArray[np.bool_] = self.deal(place, rows) == self.index
+        kept: NDArray[np.bool_] = _dealt(self.deal.parts, self.deal.key, place, rows) == self.index
         return kept
+
+
+@lru_cache(maxsize=2048)  # at most 64 MB: releases of all shares of a step ask for the same blocks
+def _dealt(parts: int, key: bytes, place: Place, rows: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the share of each row, in the narrowest type: 16 random bits a row, or 32 where shares are many."""
+    width, narrow = (16, "u1") if parts <= 2**8 else (32, "u4")
+    numbers = _bits(key, place, -(-rows * width // 64)).view(f"<u{width // 8}")[:rows]
+    shares: NDArray[np.unsignedinteger[Any]] = ((numbers.astype(np.int64) * parts) >> width).astype(narrow)
+    shares.flags.writeable = False
+    return shares
 
 
 def _bits(key: bytes, place: Place, words: int) -> NDArray[np.uint64]:
