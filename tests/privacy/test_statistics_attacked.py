@@ -20,7 +20,6 @@ import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
 from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
-from tacit.erm.losses import SquaredLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
@@ -70,6 +69,7 @@ from tacit.statistics import (
     TrimmedSum,
     WeighedGradients,
 )
+from tacit.statistics.losses import SquaredLoss
 
 KINDS = ("full", "tied", "diag", "spherical")
 RELATIONS = ("replace_one", "add_remove")

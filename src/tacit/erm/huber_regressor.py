@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 
 from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
-from tacit.erm.losses import HuberLoss
 from tacit.fitting import check_choices, check_shapes, checked_budget
 from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
+from tacit.statistics.losses import HuberLoss
 
 
 class HuberRegressor(RegressorMixin, LinearEstimator):

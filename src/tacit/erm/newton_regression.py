@@ -19,7 +19,6 @@ import numpy as np
 from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.input_moments import InputMoments
 from tacit.erm.linear_fit import LinearFit
-from tacit.erm.losses import HuberLoss
 from tacit.erm.newton import GRADIENT, Newton, Stand
 from tacit.erm.problem import Problem, noise_of
 from tacit.erm.rare_levels import raised
@@ -30,6 +29,7 @@ from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
+from tacit.statistics.losses import HuberLoss
 
 _SHARES = {"moments": 0.15, "gradients": 0.78, SQUARES: 0.02, LEVEL: 0.05}  # of the budget
 _SIGNAL = 1.0  # how large predictions are expected to be, in units of residuals

@@ -33,7 +33,17 @@ def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relatio
 
 
 def dealt(step: Step, shares: int) -> Step:
-    """Return a step whose releases are each of another share of the rows, for the same part of the budget."""
+    """Return a step whose releases are of one share of the rows after the other, for the same part of the budget.
+
+    Examples
+    --------
+    >>> from tacit.privacy import Gaussian
+    >>> step = dealt(Gaussian("gradient", 3.0, count=9), shares=8)
+    >>> step.count, step.releases, step.weight == Gaussian("gradient", 3.0, count=9).weight
+    (2, 16, True)
+    """
     if shares == 1:
         return step
-    return SplitGaussian(step.name, step.noise_multiplier / math.sqrt(step.count), 1, step.size, parts=shares)
+    each = -(-step.count // shares)
+    multiplier = step.noise_multiplier * math.sqrt(each / step.count)
+    return SplitGaussian(step.name, multiplier, each, step.size, parts=shares)

@@ -206,6 +206,8 @@ class Curator:
         """
         step, before = self._take(name, minimum, Gaussian)
         tilted = None if minimum.tilt is None else self._take(minimum.tilt, minimum, TiltedGaussian)[0]
+        if self.plan.neighbors == "replace_one" and not minimum.most_rows >= self._rows.n_rows:
+            raise PlanError("There are more rows than the bounds on this minimum allow for.")
         search = self._search(minimum)
         precision = Precision.exact(search.sensitivity, minimum.size, step.noise_multiplier)
         sensitivity, lattice = precision.sensitivity, precision.noise

@@ -173,7 +173,7 @@ class PredictionGradients:
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.erm.losses import SquaredLoss
+    >>> from tacit.statistics.losses import SquaredLoss
     >>> gradients = PredictionGradients(SquaredLoss(), np.array([[1.0, 2.0]]))
     >>> gradients(np.array([[1.0, 2.5], [3.0, 7.5]]))
     array([[ 0.5,  0.5],

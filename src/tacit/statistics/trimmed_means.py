@@ -71,7 +71,7 @@ class TrimmedMeans(SmoothStatistic):
     --------
     >>> import numpy as np
     >>> from tacit.statistics import PredictionGradients
-    >>> from tacit.erm.losses import SquaredLoss
+    >>> from tacit.statistics.losses import SquaredLoss
     >>> rows = np.column_stack([np.ones(101), np.append(np.linspace(-1, 1, 100), 1e6)])
     >>> slopes = PredictionGradients(SquaredLoss(), np.zeros((1, 2)), 0.0)
     >>> means = TrimmedMeans(slopes, np.array([-5.0]), np.array([5.0]), 101, trim=20)

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 import tacit
 from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS
-from tacit.erm.losses import LogisticLoss
 from tacit.erm.newton import GRADIENT, Newton, corrected, secant
 from tacit.erm.problem import Problem
 from tacit.erm.variance_reduced import DIFFERENCE, SNAPSHOT
@@ -15,6 +14,7 @@ from tacit.latent.engine import run
 from tacit.privacy import Budget, SampledGaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
+from tacit.statistics.losses import LogisticLoss
 
 RNG = np.random.default_rng(0)
 ROWS = np.column_stack([RNG.normal(size=(3000, 2)), np.zeros(3000)])
