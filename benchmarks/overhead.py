@@ -35,7 +35,7 @@ class Timed(Source):
 
     def __init__(self, inner: Source, clock: list[float]) -> None:
         self.inner, self.clock = inner, clock
-        self.by_position, self.in_memory, self.of_matrices = inner.by_position, inner.in_memory, inner.of_matrices
+        self.local, self.in_memory = inner.local, inner.in_memory
 
     columns = property(lambda self: self.inner.columns)
     n_columns = property(lambda self: self.inner.n_columns)

@@ -69,7 +69,7 @@ def draw_growth(rows: np.ndarray) -> None:
     domain = Domain.from_bounds(BOUNDS, 2)
     model = ScaleFree(COMPONENTS, 2, "full", "replace_one", len(rows))
     curator = Curator(as_source(rows), planned(model.steps(), Budget(1.0, 1e-6)), random_state=0)
-    curator.pass_rows_through(domain.standardise)
+    curator.map_rows(domain.row_map)
     fit, shown = model.start(), {}
     for index, step in enumerate(model.rounds):
         fit, statistic = model.statistic(fit, index, lambda each, step=step: curator.noise(step, each))

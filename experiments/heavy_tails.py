@@ -45,7 +45,6 @@ from experiments._tail_tables import (
     meps_rows,
 )
 from tacit.erm.coordinates import Coordinates
-from tacit.erm.losses import LogisticLoss, SquaredLoss
 from tacit.erm.problem import Problem
 from tacit.erm.robust_descent import RobustDescent
 from tacit.latent.engine import run
@@ -53,6 +52,7 @@ from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
 from tacit.release import Curator, planned
 from tacit.sources import as_source
+from tacit.statistics.losses import LogisticLoss, SquaredLoss
 
 RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.1, 0.5, 1.0)

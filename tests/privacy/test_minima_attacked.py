@@ -16,8 +16,8 @@ from tacit.erm import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
 from tacit.release import Curator, Minimum, planned
-from tacit.release.curator import BLOCK_ROWS
 from tacit.release.noise import discrete_gaussian
+from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import WeighedGradients
 
@@ -40,9 +40,7 @@ def asked(loss, strengths, inputs=2, intercept=1.0, tilt=None, most_rows=40.0, f
     axes = np.linalg.qr(np.random.default_rng(size).normal(size=(size, size)))[0]
     quadratic = (axes * np.resize(strengths, size)) @ axes.T
 
-    def gradients(parameters):
-        return WeighedGradients(loss, parameters.reshape(shape), RADIUS, intercept)
-
+    gradients = WeighedGradients(loss, np.zeros(shape), RADIUS, intercept)
     return Minimum(gradients, np.full(size, 0.1), quadratic, np.eye(size), most_rows, fall, tilt)
 
 
@@ -99,7 +97,7 @@ def test_a_minimum_is_where_it_is_said_to_be(loss):
         rows = rows_at_large(loss, rng, 30)
         told = found(search, rows)
         theta = search.parameters(told)
-        by_row = np.sum([minimum.gradients(theta).block_sum(row[None]) for row in rows], axis=0)
+        by_row = np.sum([minimum.gradients.at(theta).block_sum(row[None]) for row in rows], axis=0)
         gradient = by_row + minimum.quadratic @ (theta - minimum.centre)
         assert np.linalg.norm(gradient) <= 1.01 * search.tolerance
         closer = found(replace(search, tolerance=1e-3 * search.tolerance), rows)

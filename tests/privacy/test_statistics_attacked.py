@@ -20,11 +20,10 @@ import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
 from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
-from tacit.erm.losses import SquaredLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Curator
-from tacit.release.curator import BLOCK_ROWS
+from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
 from tacit.statistics import (
@@ -70,6 +69,7 @@ from tacit.statistics import (
     TrimmedSum,
     WeighedGradients,
 )
+from tacit.statistics.losses import SquaredLoss
 
 KINDS = ("full", "tied", "diag", "spherical")
 RELATIONS = ("replace_one", "add_remove")

@@ -8,9 +8,9 @@ from tacit.erm.lasso import ElasticNet, Lasso
 from tacit.erm.linear_regression import LinearRegression
 from tacit.erm.linear_svc import LinearSVC
 from tacit.erm.logistic_regression import LogisticRegression
-from tacit.erm.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball
 from tacit.erm.ridge import Ridge
+from tacit.statistics.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 
 __all__ = [
     "ERM",

@@ -13,9 +13,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tacit.erm.coordinates import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.fitting import check_choices, checked_budget
+from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source, as_source
 from tacit.sources.numbers import matrix
 from tacit.statistics.components import Array
@@ -137,11 +138,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _from_codes(self, codes: Any) -> Array:
         return 2.0 * np.asarray(codes, dtype=np.float64) / (len(self.classes_) - 1) - 1.0
 
-    def _to_codes(self, targets: Array, scatter: Scatter) -> Array:
-        """Return the number of the class, from targets in standard coordinates; private bounds may have moved them."""
+    def _to_codes(self, scatter: Scatter) -> list[RowMap]:
+        """Return what makes targets the number of the class; private bounds may have moved them."""
         centre, scale = self._target
-        codes: Array = np.rint((centre + scale * targets + 1.0) / 2.0 * (len(self.classes_) - 1))
-        return codes
+        unit = 2.0 / (scale * (len(self.classes_) - 1))
+        return [target_map(self._domain.columns, -(1.0 + centre) / scale, unit), RoundTarget()]
 
     def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
         if len(self.classes_) > 2:

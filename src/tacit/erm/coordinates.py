@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.erm.input_spread import InputSpread
-from tacit.statistics.components import Array, filled_up
+from tacit.release.row_maps import Standardise, Whiten
+from tacit.statistics.components import Array
 
 _LEVEL = 16.0  # about one over the squared curvature of an ordinary row
 _UNSEEN = 0.3  # of the noise of a variance, which may be there where none is seen
@@ -149,17 +150,17 @@ class Coordinates:
         """The length of an ordinary row, a 1 in front of it."""
         return math.sqrt(1.0 + float(self.variances.sum()))
 
-    def __call__(self, block: Array) -> Array:
-        """Return rows in these coordinates, targets as they are; each computed alike wherever it stands."""
-        columns = filled_up(block.T)
-        out = np.empty(columns.shape)
-        with np.errstate(over="ignore", invalid="ignore"):
-            np.matmul(self.whitener, columns[:-1], out=out[:-1])
-            out[:-1] -= (self.whitener @ self.centre)[:, None]
-        out[-1] = columns[-1]
-        return out[:, : len(block)].T
+    @property
+    def row_map(self) -> Whiten:
+        """The map that takes rows into these coordinates, and leaves their targets as they are."""
+        return Whiten(self.whitener, self.centre)
 
     def to_standard(self, coefficients: Array) -> Array:
         """Return coefficients (K, 1 + d) on these coordinates as those on standard ones."""
         slopes = coefficients[:, 1:] @ self.whitener
         return np.column_stack([coefficients[:, 0] - slopes @ self.centre, slopes])
+
+
+def target_map(inputs: int, middle: float, unit: float) -> Standardise:
+    """Return the map that measures targets, behind so many inputs, from a middle and in a unit."""
+    return Standardise(np.append(np.zeros(inputs), middle), np.append(np.ones(inputs), unit))

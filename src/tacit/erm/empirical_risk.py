@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from tacit.erm.convex_loss import ConvexLoss
-from tacit.erm.coordinates import Scatter
+from tacit.erm.coordinates import Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.erm.newton import SIGNAL
 from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
 from tacit.fitting import check_choices, checked_budget
 from tacit.privacy import Account
+from tacit.release import RowMap
 from tacit.statistics.components import Array
 
 
@@ -168,9 +169,9 @@ class ERM(LinearEstimator):
             return str(self.solver)
         return "newton" if self._penalty is None else "accmd"
 
-    def _own_targets(self, targets: Array, scatter: Scatter) -> Array:
+    def _own_targets(self, scatter: Scatter) -> list[RowMap]:
         centre, unit = self._target
-        return centre + unit * targets
+        return [target_map(self._domain.columns, -centre / unit, 1 / unit)]
 
     def _ridge(self, rows: float) -> float:
         return 0.0

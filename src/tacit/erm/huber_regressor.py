@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.erm.coordinates import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
-from tacit.erm.losses import HuberLoss
 from tacit.fitting import check_choices, check_shapes, checked_budget
 from tacit.privacy import Account
+from tacit.release import RowMap
 from tacit.statistics.components import Array
+from tacit.statistics.losses import HuberLoss
 
 
 class HuberRegressor(RegressorMixin, LinearEstimator):
@@ -175,5 +176,5 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         return 0.0, scatter.slopes(coordinates)
 
 
-def _in_scales(targets: Array, scatter: Scatter) -> Array:
-    return (targets - scatter.mean[-1]) / scatter.residual_scale
+def _in_scales(scatter: Scatter) -> list[RowMap]:
+    return [target_map(len(scatter.mean) - 1, float(scatter.mean[-1]), scatter.residual_scale)]

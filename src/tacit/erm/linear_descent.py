@@ -10,10 +10,10 @@ import numpy as np
 
 from tacit.erm.coordinates import Coordinates
 from tacit.erm.linear_fit import LinearFit
-from tacit.erm.losses import SquaredLoss
 from tacit.erm.problem import Problem
 from tacit.erm.robust_descent import RobustDescent, Way
 from tacit.privacy import Step
+from tacit.statistics.losses import SquaredLoss
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
 from tacit.privacy import Budget, Relation, SampledGaussian, Step
-from tacit.release import Curator
+from tacit.release import Curator, RowMap
 from tacit.sources import Source
 from tacit.statistics.components import Array
 from tacit.tables import Domain
@@ -66,20 +66,20 @@ class LinearEstimator(SupervisedEstimator):
         budget: Budget,
         outputs: int,
         loss: Callable[[Scatter], Any],
-        target: Callable[[Array, Scatter], Array],
+        target: Callable[[Scatter], Sequence[RowMap]],
         target_unit: float,
     ) -> tuple[Curator, Problem, Stand]:
         """Spend the budget.
 
-        `loss` is made when inputs and target have been measured; `target` is what becomes of targets in standard
-        coordinates then. `target_unit` is the public unit of the target, or NaN.
+        `loss` is made when inputs and target have been measured; `target` is what targets in standard coordinates
+        pass through then. `target_unit` is the public unit of the target, or NaN.
         """
         columns = domain.columns - 1
         solver = SOLVERS[self._solver()]
         if refusal := solver.refusal(self):
             raise ValueError(f"solver={self._solver()!r} {refusal}")
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
-        shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors, rows.by_position)
+        shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors)
         moments: Any = PublicInputs(columns, n_rows)
         if solver.measures:
             moments = InputMoments(
@@ -96,7 +96,9 @@ class LinearEstimator(SupervisedEstimator):
             noise = noise_of(curator.plan, steps, 1 - _MOMENTS)
             problem = self._problem(scatter, loss(scatter), outputs, noise, shares)
             coordinates = problem.coordinates
-            curator.pass_rows_through(lambda block: _moved(coordinates(block), target, scatter))
+            curator.map_rows(coordinates.row_map)
+            for row_map in target(scatter):
+                curator.map_rows(row_map)
             model = solver(problem, iterations)
             found = model.finish(run(model, curator, watch))
         if isinstance(found, Stand):
@@ -178,8 +180,3 @@ def _to_scale(step: Step, neighbors: Relation) -> Step:
     if neighbors == "replace_one" and isinstance(step, SampledGaussian):
         return replace(step, noise_multiplier=2 * step.noise_multiplier)
     return step
-
-
-def _moved(block: Array, target: Callable[[Array, Scatter], Array], scatter: Scatter) -> Array:
-    block[:, -1] = target(block[:, -1], scatter)
-    return block

@@ -15,6 +15,7 @@ from tacit.erm.input_moments import input_layout
 from tacit.erm.input_spread import InputSpread
 from tacit.erm.linear_fit import LinearFit
 from tacit.erm.newton_regression import NewtonRegression
+from tacit.erm.sample_aggregate import COEFFICIENTS, SampleAggregate
 from tacit.erm.score_regression import ScoreRegression
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.latent.engine import Watch, run
@@ -48,10 +49,12 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         budget = checked_budget(self, missing=("error", "ignore"))
         domain, rows = self._open_both(X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
-        steps = self._model(domain, n_rows, budget, rows.by_position).steps()
-        curator = self._curator(rows, domain, steps, budget, type(self).__name__)
+        model = self._model(domain, n_rows, budget)
+        curator = self._curator(rows, domain, model.steps(), budget, type(self).__name__)
+        if isinstance(model, SampleAggregate):  # refused while nothing is charged yet, where rows are too few
+            curator.noise(COEFFICIENTS, model.statistic_asked)
         joint = self._enter(curator, domain)
-        model = self._model(joint, n_rows, budget, rows.by_position)
+        model = self._model(joint, n_rows, budget)
         with progress(self.verbose, "Fitting a linear regression") as watch:
             found = self._run(model, curator, watch)
         self._publish(self._in_units(found, joint))
@@ -98,14 +101,12 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
             return model.fitted(curator, watch)
         return model.finish(run(model, curator, watch))
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
         origin = None if self.fit_intercept else -domain.centre / domain.scale
         layout = input_layout(domain)
         if layout.levels:
-            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place)
-        return ScoreRegression(
-            domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances, in_place
-        )
+            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances)
+        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""

@@ -199,15 +199,15 @@ class LinearRegression(LinearModel):
         check_choices(self, method=("scores", *PUBLISHED))
         check_published(self)
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget, in_place: bool) -> Any:
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
         if self.method == "scores":
-            return super()._model(domain, n_rows, budget, in_place)
+            return super()._model(domain, n_rows, budget)
         return published_model(self, domain.columns - 1, n_rows, budget)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
         if self.method != "scores":  # gradients are those of rows in their own units
-            curator.pass_rows_through(domain.restore)
+            curator.map_rows(domain.restoring_map)
         return domain
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.erm.classifier import LinearClassifier
-from tacit.erm.losses import SmoothedHingeLoss
 from tacit.privacy import Account
+from tacit.statistics.losses import SmoothedHingeLoss
 
 
 class LinearSVC(LinearClassifier):

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.erm.classifier import LinearClassifier
 from tacit.erm.intervals import CoefficientIntervals
-from tacit.erm.losses import LogisticLoss, SoftmaxLoss
 from tacit.fitting import check_shapes
 from tacit.privacy import Account
 from tacit.statistics.components import Array
+from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
 
 
 class LogisticRegression(LinearClassifier):

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.erm.coordinates import Coordinates, Scatter
+from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.input_moments import InputMoments
 from tacit.erm.linear_fit import LinearFit
-from tacit.erm.losses import HuberLoss
 from tacit.erm.newton import GRADIENT, Newton, Stand
 from tacit.erm.problem import Problem, noise_of
 from tacit.erm.rare_levels import raised
@@ -30,6 +29,7 @@ from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
+from tacit.statistics.losses import HuberLoss
 
 _SHARES = {"moments": 0.15, "gradients": 0.78, SQUARES: 0.02, LEVEL: 0.05}  # of the budget
 _SIGNAL = 1.0  # how large predictions are expected to be, in units of residuals
@@ -56,8 +56,6 @@ class NewtonRegression:
         there is an intercept.
     least_variances : (1 + d,) array
         Public knowledge of how narrow a column can be.
-    in_place : bool
-        Whether rows have places that stay the same, so that they can be dealt out.
     """
 
     layout: TableLayout
@@ -66,11 +64,10 @@ class NewtonRegression:
     budget: Budget
     origin: Array | None
     least_variances: Array
-    in_place: bool
 
     def __post_init__(self) -> None:
         self.columns = self.layout.numbers[-1]
-        self._shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors, self.in_place)
+        self._shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
         self._iterations = Newton.default_iterations(self.columns)
         self._moments = InputMoments(
             self.layout, self.neighbors, self.rows, _SHARES["moments"], math.nan, self.least_variances, self._shares
@@ -96,12 +93,8 @@ class NewtonRegression:
         middle = float(scatter.mean[-1] if self.origin is None else self.origin[-1])
         scale, coordinates = scatter.residual_scale, problem.coordinates
 
-        def in_coordinates(block: Array) -> Array:
-            moved = coordinates(block)
-            moved[:, -1] = (moved[:, -1] - middle) / scale
-            return moved
-
-        curator.pass_rows_through(in_coordinates)
+        curator.map_rows(coordinates.row_map)
+        curator.map_rows(target_map(self.columns, middle, scale))
         newton = Newton(problem, self._iterations)
         found = raised(newton.finish(run(newton, curator, watch)), problem, scatter, self.layout.levels, _SIGNAL)
         found = _as_long_as_likely(found, problem)

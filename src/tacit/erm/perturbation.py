@@ -81,16 +81,13 @@ class OutputPerturbation(Solver):
     def statistic(self, state: Array, index: int, noise: Noise) -> tuple[Array, Minimum]:
         """Return what is to be minimised: the sum of losses and the penalty."""
         problem, loss, coordinates = self.problem, self.problem.loss, self.problem.coordinates
-        radius, shape = _RADIUS * coordinates.length, state.shape
+        radius = _RADIUS * coordinates.length
         every = np.eye(len(state))
         spread = np.diag(np.append(problem.intercept**2, coordinates.variances))
 
-        def gradients(parameters: Array) -> WeighedGradients:
-            return WeighedGradients(loss, parameters.reshape(shape), radius, problem.intercept)
-
         longest = loss.lipschitz * radius * float(np.linalg.norm(state))
         return state, Minimum(
-            gradients,
+            WeighedGradients(loss, state, radius, problem.intercept),
             state.ravel(),
             np.kron(every, problem.rows * self._ridge()),
             np.kron(every, _EXPECTED * loss.smoothness * problem.rows * spread),

@@ -46,7 +46,7 @@ class Problem:
     Parameters
     ----------
     loss : PredictionLoss
-        With ``lipschitz``, ``redundant`` and ``expected_curvature``; see :mod:`tacit.erm.losses`.
+        With ``lipschitz``, ``redundant`` and ``expected_curvature``; see :mod:`tacit.statistics.losses`.
     coordinates : Coordinates
     begin : (K, 1 + d) array
         Where to start.

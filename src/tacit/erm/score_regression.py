@@ -93,8 +93,6 @@ class ScoreRegression:
         there is an intercept.
     least_variances : (1 + d,) array, optional
         Public knowledge of how narrow a column can be.
-    in_place : bool
-        Whether rows have places that stay the same, so that they can be dealt out.
     """
 
     columns: int
@@ -103,12 +101,11 @@ class ScoreRegression:
     budget: Budget
     origin: Array | None = None
     least_variances: Array | float = 1e-8
-    in_place: bool = True
     rounds: list[str] = field(init=False)
     shares: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors, self.in_place)
+        self.shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
         self.whitening = self._whitening()
         self.rounds = [*self.whitening.rounds, *_ROUNDS]
 

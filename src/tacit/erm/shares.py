@@ -15,17 +15,17 @@ _LEAST_SHARES = 8
 _ROWS_PER_SHARE = 20_000
 
 
-def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relation, in_place: bool) -> int:
-    """Return how many shares the rows are dealt out into: 1 where they are few, or secret, or have no places.
+def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> int:
+    """Return how many shares the rows are dealt out into: 1 where they are few, or their number is secret.
 
     Examples
     --------
-    >>> shares_of(1_000_000, 10, Budget(1.0, 1e-7), "replace_one", True)
+    >>> shares_of(1_000_000, 10, Budget(1.0, 1e-7), "replace_one")
     32
-    >>> shares_of(100_000, 10, Budget(1.0, 1e-6), "replace_one", True)
+    >>> shares_of(100_000, 10, Budget(1.0, 1e-6), "replace_one")
     1
     """
-    if rows is None or neighbors != "replace_one" or not in_place:
+    if rows is None or neighbors != "replace_one":
         return 1
     needed = _ROWS_PER_SHARE * max(1.0, columns / 20) * max(1.0, 1.0 / budget.epsilon)
     shares = int(rows / needed)
@@ -33,7 +33,17 @@ def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relatio
 
 
 def dealt(step: Step, shares: int) -> Step:
-    """Return a step whose releases are each of another share of the rows, for the same part of the budget."""
+    """Return a step whose releases are of one share of the rows after the other, for the same part of the budget.
+
+    Examples
+    --------
+    >>> from tacit.privacy import Gaussian
+    >>> step = dealt(Gaussian("gradient", 3.0, count=9), shares=8)
+    >>> step.count, step.releases, step.weight == Gaussian("gradient", 3.0, count=9).weight
+    (2, 16, True)
+    """
     if shares == 1:
         return step
-    return SplitGaussian(step.name, step.noise_multiplier / math.sqrt(step.count), 1, step.size, parts=shares)
+    each = -(-step.count // shares)
+    multiplier = step.noise_multiplier * math.sqrt(each / step.count)
+    return SplitGaussian(step.name, multiplier, each, step.size, parts=shares)

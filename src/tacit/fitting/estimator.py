@@ -99,7 +99,7 @@ class PrivateEstimator(BaseEstimator):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
         domain = self._shaped(domain)
         if domain.schema is None:  # rows encoded by a schema are in standard coordinates
-            curator.pass_rows_through(domain.standardise)
+            curator.map_rows(domain.row_map)
         self._domain = domain
         return domain
 

@@ -76,8 +76,6 @@ class AdaptiveClusters:
         Where to start. Without it clusters grow from one.
     epsilon : float
         Of the budget: a large one pays for more rounds.
-    in_place : bool
-        Whether rows have places that stay the same, so that they can be dealt out.
     """
 
     n_clusters: int
@@ -87,7 +85,6 @@ class AdaptiveClusters:
     n_iter: int | str = "auto"
     centres: Array | None = None
     epsilon: float = 1.0
-    in_place: bool = True
     sizes: list[int] = field(init=False)
     rounds: list[str] = field(init=False)
     parts: int = field(init=False)
@@ -108,9 +105,7 @@ class AdaptiveClusters:
         self.sizes = growing + [self.n_clusters] * refining
         self.rounds = [_GROWING] * (len(growing) - 1) + [_SUMMARY] * bool(growing) + [_REFINING] * refining
         many = max(_MANY_ROWS, _MANY_FOR_BUDGET / self.epsilon * self.n_clusters * math.sqrt(self.extent.columns))
-        self.parts = (
-            max(1, 2 * (len(growing) - 1)) if (self.rows or 0) >= many and self.in_place and not self.pure else 1
-        )
+        self.parts = max(1, 2 * (len(growing) - 1)) if (self.rows or 0) >= many and not self.pure else 1
 
     def _growing_sizes(self) -> list[int]:
         most = max(_LEAST_SUMMARY[self.pure], _SUMMARY_CLUSTERS * self.n_clusters) if self.n_clusters > 1 else 1

@@ -74,7 +74,7 @@ class GradientEM:
     truncation : float, optional
         T; sqrt(log n) if not given.
     split : bool
-        Use each row in one step only: rows are dealt out by position.
+        Use each row in one step only: rows are dealt out by secret random bits.
     sparsity : int, optional
         How many coefficients each step keeps; all of them by default.
     """
@@ -178,7 +178,8 @@ class GradientEM:
         return self._rows(state) / (self.iterations if self.split else 1)
 
     def _rows(self, state: Climb) -> float:
-        assert state.rows is not None  # it is public, or was released in the first round
+        if state.rows is None:
+            raise RuntimeError("The number of rows is neither public nor released.")
         return state.rows
 
     def finish(self, state: Climb) -> Array:

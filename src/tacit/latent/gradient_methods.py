@@ -57,11 +57,6 @@ class GradientMethods(PrivateEstimator):
             )
         if self.split and self.method != "truncated":
             raise ValueError(f'split=True is for method="truncated", and method is "{self.method}".')
-        if self.split and self.neighbors == "add_remove":
-            raise ValueError(
-                "split=True deals out rows by position, and when a row is added or removed all rows behind it have "
-                'another one; use neighbors="replace_one", or do not split.'
-            )
 
     def _gradient_em(
         self, gradient: Callable[..., EMGradient], columns: int, n_rows: int | None, budget: Budget
@@ -164,7 +159,7 @@ class GradientMethods(PrivateEstimator):
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
         if self.method != "moments":
-            curator.pass_rows_through(domain.restore)
+            curator.map_rows(domain.restoring_map)
         return domain
 
     def _gradient_notes(self) -> list[str]:
@@ -177,7 +172,7 @@ class GradientMethods(PrivateEstimator):
             )
         if self.split:
             steps = self.n_iter_ // (1 if self.sparsity is None else 2)  # in each, columns are chosen first
-            notes.append(f"Rows were dealt out by position: each was used in one of {steps} steps.")
+            notes.append(f"Rows were dealt out by secret random bits: each was used in one of {steps} steps.")
         if self.as_printed:
             notes.append("Formulas as printed in the papers, mistakes included.")
         return notes

@@ -15,7 +15,7 @@ from tacit.latent.engine import run
 from tacit.latent.extent import Extent
 from tacit.latent.private_lloyd import PrivateLloyd
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import uncalibrated
+from tacit.release import Affine, uncalibrated
 from tacit.statistics import Centres
 from tacit.statistics.components import Array
 from tacit.tables import Domain
@@ -135,15 +135,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         budget = self._checked_budget()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
-        model = self._model(domain, budget, n_rows, rows.by_position)
+        model = self._model(domain, budget, n_rows)
         curator = self._curator(
             rows, domain, model.steps(), budget, f"KMeans({self.n_clusters}, method={self.method!r})"
         )
         domain = self._enter(curator, domain)
-        model = self._model(domain, budget, n_rows, rows.by_position)  # in the bounds as they were found
+        model = self._model(domain, budget, n_rows)  # in the bounds as they were found
         stretch = model.extent.stretch
         if (stretch != 1.0).any():
-            curator.pass_rows_through(lambda block: block * stretch)
+            curator.map_rows(Affine(stretch, np.zeros(len(stretch))))
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
             clusters = model.finish(run(model, curator, watch))
         self._publish(clusters.centres / stretch)
@@ -196,16 +196,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             raise ValueError("delta is 0, and finding bounds privately needs one above 0; pass delta=1e-6, or bounds.")
         return budget
 
-    def _model(
-        self, domain: Domain, budget: Budget, n_rows: int | None, in_place: bool
-    ) -> AdaptiveClusters | PrivateLloyd:
+    def _model(self, domain: Domain, budget: Budget, n_rows: int | None) -> AdaptiveClusters | PrivateLloyd:
         extent = Extent.of(domain)
         centres = self._starting_centres(domain, extent)
         if self.method == "adaptive":
             pure = budget.delta == 0
-            return AdaptiveClusters(
-                self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon, in_place
-            )
+            return AdaptiveClusters(self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon)
         return PrivateLloyd(self.n_clusters, extent, self.method, budget, self.n_iter, centres)
 
     def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:

@@ -32,7 +32,6 @@ from .steps import (
     Smooth,
     SmoothGaussian,
     SmoothLaplace,
-    Split,
     Step,
     TiltedGaussian,
 )
@@ -47,11 +46,6 @@ Profile = GaussianProfile | MixedProfile
 
 def check_relation_allows(steps: tuple[Step, ...], neighbors: Relation) -> None:
     """Refuse steps that have no guarantee under a relation, however much noise they have."""
-    if neighbors == "add_remove" and any(isinstance(step, Split) for step in steps):
-        raise PlanError(
-            'Rows are split by position, and under "add_remove" a row that comes or goes moves all rows behind it; use '
-            'neighbors="replace_one", or do not split.'
-        )
     if neighbors == "add_remove" and any(isinstance(step, Smooth) for step in steps):
         raise PlanError(
             "Bounds on sensitivity that are found in the rows are worked out for a public number of them; use "

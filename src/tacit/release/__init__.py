@@ -5,20 +5,27 @@ from tacit.release.curator import Curator
 from tacit.release.generator import RandomState, SecureGenerator, generator
 from tacit.release.minimum import Minimum, RowGradients
 from tacit.release.planning import planned, uncalibrated
+from tacit.release.row_maps import Affine, BlankIncomplete, RoundTarget, RowMap, Standardise, Whiten
 from tacit.release.smooth import SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
 
 __all__ = [
+    "Affine",
+    "BlankIncomplete",
     "Choice",
     "Curator",
     "Minimum",
     "Norm",
     "RandomState",
+    "RoundTarget",
     "RowGradients",
+    "RowMap",
     "SecureGenerator",
     "Side",
     "SmoothStatistic",
+    "Standardise",
     "Statistic",
+    "Whiten",
     "generator",
     "planned",
     "uncalibrated",

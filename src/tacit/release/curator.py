@@ -8,31 +8,21 @@ Formal guarantees
    rounded to a lattice, with noise for how far one row can move it (:mod:`tacit.release.minimum`).
 2. Only what the plan names can be released, at most as often as the plan says, with the plan's noise: also when several
    threads ask at the same time. Where the plan says that rows are split, each release, or all choices made together, is
-   of the next share of them; where it says that they are sampled, of rows drawn afresh, each by itself, and which these
-   are is never told.
+   of the next share of them; where it says that they are sampled, of rows drawn afresh. Which rows these are is never
+   told.
 3. The whole plan is charged to the ledger, durably, before the first release; a charge is never undone.
 4. The noise is sized for the sensitivity *of what is computed*, not only of what is meant: floating-point summation and
-   rounding to the lattice are added to the statistic's own bound.
-
-What floating point adds (guarantee 4). Let t be bounded by B, m = ``BLOCK_ROWS`` the most rows of a block, u = 2^-53.
-A sum of m numbers in any order, with or without fused operations, each of which goes through up to 64 more operations
-(products with weights, sums of sums), is off by at most k u / (1 - k u) times the sum of their absolute values, where
-k = m + 64 (Higham, 2002, §3.1 and §4.2). So a computed block sum is off by at most k u / (1 - k u) * m B in norm. Block
-sums are rounded to the lattice and added as integers, exactly. (A wide block is summed in strips, to save memory, and
-their sums are added before they are rounded: one of the orders in which its rows can be summed.)
-
-- replace_one: blocks are cut by position, so one block differs between neighbours, by at most twice that error.
-- add_remove, and replace_one where an engine moves rows about: every row behind the one that comes or goes moves up, so
-  all blocks may differ. Up to ``MOST_ROWS`` rows
-  they are MOST_ROWS / m blocks. The number of rows being secret, this public ceiling stands in for it, at a cost of
-  0.2% more noise. That is for the sums: t(row) itself must be computed alike wherever in a block the row stands.
+   rounding to the lattice are added to the statistic's own bound (:mod:`tacit.release.precision`).
+5. The law of a release depends on the multiset of rows alone, not on their order, place, block, file or worker. Rows
+   are dealt out and sampled by secret bits (:mod:`tacit.release.sampling`).
+6. A curator belongs to the process that made it. A fork would repeat its noise and its plan, and refuses.
 
 Whether numpy warns of an overflow, or raises where it has been told to, depends on rows. Here it does neither.
 """
 
 from __future__ import annotations
 
-import math
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -65,18 +55,15 @@ from tacit.release.lattice import Lattice
 from tacit.release.mechanisms import choose
 from tacit.release.minimum import Minimum, Search
 from tacit.release.noise import discrete_gaussian, discrete_laplace
-from tacit.release.planning import FINEST_NOISE
+from tacit.release.precision import BLOCK_ROWS, MOST_ROWS, Precision, check_drawable, is_exact
+from tacit.release.row_maps import RowMap
 from tacit.release.rows import Rows
-from tacit.release.sampling import PoissonSample
+from tacit.release.sampling import Deal, PoissonSample
 from tacit.release.smooth import SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
-from tacit.release.strips import LARGEST_SCALE
 
-BLOCK_ROWS = 8192
-MOST_ROWS = 2**30
-_MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
-_UNIT_ROUNDOFF = 2.0**-53
-_UP = 1 + 2.0**-48  # so that rounding does not make a choice's scale smaller
+_TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
+_UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
 _MECHANISMS: dict[type[Step], str] = {
     Laplace: "discrete Laplace",
     Selection: "exponential mechanism",
@@ -144,11 +131,11 @@ class Curator:
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
-        if not rows.by_position and any(isinstance(step, Split) for step in plan.steps):
-            raise PlanError(
-                "The plan deals out rows by their places, and on a cluster these may change. Use "
-                "a method that sees all rows in each release, or pass the rows as a file or in memory."
-            )
+        check_drawable(plan)
+        self._process = os.getpid()
+        self._maps = 0  # that rows pass through
+        self._deals: dict[tuple[int, int], Deal] = {}  # by how many maps there were, and by the number of shares
+        self._dealt_in: dict[str, int] = {}  # how many maps there were when a step dealt out rows
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
@@ -165,18 +152,17 @@ class Curator:
         if isinstance(statistic, SmoothStatistic):
             return self._release_answer(name, statistic)
         step, before = self._take(name, statistic, Gaussian, Laplace, SampledGaussian)
-        sensitivity, lattice = self._sensitivity(step, statistic)
-        noise_scale = self._scale(step, sensitivity)
+        precision, scale = self._precision(step, statistic)
         draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
-        total = self._sum(step, before, statistic, lattice)
+        total = precision.noise.coarsened(self._sum(step, before, statistic, precision.sums), precision.sums)
         with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
-            noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
-        self._record(step, sensitivity, noise_scale, lattice)
-        return lattice.to_float(total + noise)
+            noise = draw(scale / precision.noise.step, statistic.size, self._generator)
+        self._record(step, precision.sensitivity, scale, precision.noise)
+        return precision.noise.to_float(total + noise)
 
     def _release_answer(self, name: str, statistic: SmoothStatistic) -> NDArray[np.float64]:
         step, _ = self._take(name, statistic, Smooth, Gaussian)
-        noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.by_position)
+        noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.local)
         self._charge()
         with self._lock:
             self._rows = self._rows.held()
@@ -199,12 +185,12 @@ class Curator:
             What to choose from.
         """
         step, before = self._take(name, choice, Selection, releases=choice.count)
-        sensitivity, lattice = self._sensitivity(step, choice)
-        scale = self._scale(step, sensitivity)
+        precision, scale = self._precision(step, choice)
+        lattice = precision.sums
         utilities = choice.utilities(self._sum(step, before, choice, lattice), lattice)
         with self._lock:
             chosen = choose(utilities, scale / lattice.step, self._generator, choice.count, choice.excluded)
-        self._record(step, sensitivity, scale, lattice, choice.count)
+        self._record(step, precision.sensitivity, scale, lattice, choice.count)
         sides, places = np.array(chosen, dtype=np.int64).T
         return places, 1 - 2 * sides
 
@@ -220,9 +206,13 @@ class Curator:
         """
         step, before = self._take(name, minimum, Gaussian)
         tilted = None if minimum.tilt is None else self._take(minimum.tilt, minimum, TiltedGaussian)[0]
+        if self.plan.neighbors == "replace_one" and not minimum.most_rows >= self._rows.n_rows:
+            raise PlanError("There are more rows than the bounds on this minimum allow for.")
         search = self._search(minimum)
-        sensitivity, lattice = self._lattice(step, search.sensitivity, search.sensitivity, 1, minimum.size, 0.0)
+        precision = Precision.exact(search.sensitivity, minimum.size, step.noise_multiplier)
+        sensitivity, lattice = precision.sensitivity, precision.noise
         scale, tilt = self._scale(step, sensitivity), np.zeros(minimum.size)
+        precision.check_noise(name, scale, exact=False)
         if tilted is not None:
             grid = Lattice(search.tilt_step)
             with self._lock:
@@ -238,7 +228,8 @@ class Curator:
 
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
-        assert tilted is None or isinstance(tilted, TiltedGaussian)  # as _take has seen to
+        if not (tilted is None or isinstance(tilted, TiltedGaussian)):
+            raise PlanError(f"Step {minimum.tilt!r} is a {tilted.kind} step, and tilts are tilted_gaussian ones.")
         return minimum.search(self.plan.neighbors, tilted, BLOCK_ROWS, MOST_ROWS // BLOCK_ROWS)
 
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
@@ -249,10 +240,18 @@ class Curator:
         rows = self._rows
         if isinstance(step, Split):
             share = before // step.count if isinstance(step, Selection) else before
-            rows = rows.part(share % step.parts, step.parts)
+            rows = rows.sampled(self._deal(step).share(share % step.parts))
         if isinstance(step, SampledGaussian):
-            rows = rows.sampled(self._sample(step.sampling_rate))
-        total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
+            with self._lock:
+                sample = PoissonSample.draw(step.sampling_rate, self._generator)
+            rows = rows.sampled(sample)
+        # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
+        total = rows.sum(
+            _quietly(statistic.block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
+        )
+        if total[0] > MOST_ROWS // BLOCK_ROWS:
+            raise PlanError(_TOO_MANY)
+        total = total[1:]
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
             raise PlanError(
@@ -260,27 +259,40 @@ class Curator:
             )
         return total
 
-    def _sample(self, rate: float) -> PoissonSample:
-        """Return a fresh sample, with a secret of its own."""
-        with self._lock:
-            return PoissonSample.drawn(rate, self._generator)
+    def _deal(self, step: Split) -> Deal:
+        """Return how rows are dealt out: by secret bits, the same for all steps of as many shares.
 
-    def pass_rows_through(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> None:
-        """Have every row pass through `function`, row by row, before any statistic from now on.
-
-        The function's parameters must be public or already private. Statistics are bounded for every row, so what it
-        does to rows cannot change a sensitivity.
+        So a row is in one share of each step, and steps of one round are of the same rows.
         """
-        self._rows = self._rows.map(_quietly(function))
+        with self._lock:
+            if self._dealt_in.setdefault(step.name, self._maps) != self._maps:
+                # An engine may compute mapped rows anew and in another order: a row could be in two shares of a step.
+                raise PlanError(f"Step {step.name!r} has dealt out rows before they were mapped; map rows before it.")
+            if (self._maps, step.parts) not in self._deals:
+                self._deals[self._maps, step.parts] = Deal.draw(step.parts, self._generator)
+            return self._deals[self._maps, step.parts]
+
+    def map_rows(self, row_map: RowMap) -> None:
+        """Have every row pass through a map before any statistic from now on.
+
+        The map's numbers must be public or already private. Statistics are bounded for every row, so what a map does to
+        rows cannot change a sensitivity.
+        """
+        if not isinstance(row_map, RowMap):
+            raise TypeError(
+                f"Rows pass through the maps of tacit.release.row_maps alone, and this is a {type(row_map).__name__}."
+            )
+        self._rows = self._rows.map(_quietly(row_map))
+        self._maps += 1
 
     def noise(self, name: str, statistic: Statistic | SmoothStatistic | Minimum) -> float:
         """Return the (least) scale of noise that ``release(name, statistic)`` adds to a number, from public numbers."""
         step = self._steps[name]
         if isinstance(statistic, SmoothStatistic):
-            return SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.by_position).scale
+            return SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.local).scale
         if isinstance(statistic, Minimum):
             return self._scale(step, self._search(statistic).sensitivity)
-        return self._scale(step, self._sensitivity(step, statistic)[0])
+        return self._precision(step, statistic)[1]
 
     def certificate(
         self, budget: Budget, *, rows: int | None = None, bounds: str = "", notes: Sequence[str] = ()
@@ -300,6 +312,8 @@ class Curator:
         self, name: str, statistic: Statistic | SmoothStatistic | Minimum, *kinds: type[Step], releases: int = 1
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
+        if os.getpid() != self._process:
+            raise PlanError("A curator answers in the process that made it alone; make one in each process.")
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
@@ -330,44 +344,30 @@ class Curator:
 
     def _charge(self) -> None:
         with self._lock:  # whoever comes second waits until the charge is durable, and makes none
-            if not self._charged and self._ledger is not None:
+            if self._charged:
+                return
+            if self.plan.neighbors == "replace_one" and self._rows.n_rows > MOST_ROWS:
+                raise PlanError(_TOO_MANY)
+            if self._ledger is not None:
                 self._ledger.charge(self.plan, self._purpose)
             self._charged = True
 
-    def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
-        """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
+    def _precision(self, step: Step, statistic: Statistic) -> tuple[Precision, float]:
+        """Return the lattices and the sensitivity of a release, and the scale of its noise."""
         norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
         # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
         neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
-        stated = statistic.sensitivity(neighbors, norm)
-        largest = statistic.sensitivity("add_remove", norm)
-        blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS
-        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
-        error = 2 * blocks * (off / (1 - off) * BLOCK_ROWS * largest)
-        return self._lattice(step, stated, largest, blocks, statistic.size, error, norm)
-
-    @staticmethod
-    def _lattice(
-        step: Step, stated: float, largest: float, blocks: int, size: int, error: float, norm: Norm = "l2"
-    ) -> tuple[float, Lattice]:
-        """Return the sensitivity with errors of summation and rounding, and the lattice that is rounded to."""
-        lattice = Lattice.for_noise(step.noise_multiplier * stated, largest, blocks)
-        if norm != "linf" and step.noise_multiplier * stated < FINEST_NOISE * lattice.step:
-            raise PlanError(f"Step {step.name!r} has next to no noise; use a smaller epsilon.")
-        rounding = {"l1": lattice.rounding_l1, "l2": lattice.rounding_l2, "linf": lattice.rounding_linf}[norm]
-        sensitivity = math.fsum([stated, error, rounding(size, blocks)])
-        if norm != "linf" and step.noise_multiplier * sensitivity > LARGEST_SCALE * lattice.step:
-            # Found out here, and not when the noise is drawn, because by then the plan has been charged.
-            raise PlanError(
-                f"Step {step.name!r} has more noise than can be drawn; use a larger epsilon, or fewer steps."
-            )
-        return sensitivity, lattice
+        precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm)
+        scale = self._scale(step, precision.sensitivity)
+        if norm != "linf":
+            precision.check_noise(step.name, scale, exact=is_exact(step, self.plan))
+        return precision, scale
 
     @staticmethod
     def _scale(step: Step, sensitivity: float) -> float:
         """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
-        scale = step.noise_multiplier * sensitivity
-        return 2 * scale * _UP if isinstance(step, Selection) else scale
+        scale = step.noise_multiplier * sensitivity * _UP
+        return 2 * scale if isinstance(step, Selection) else scale
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:
         with self._lock:

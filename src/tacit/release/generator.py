@@ -119,11 +119,10 @@ def generator(random_state: RandomState = None) -> SecureGenerator:
     )
 
 
-def from_key(key: bytes) -> SecureGenerator:
-    """Return the stream of a secret key of 32 bytes: the same each time, and as private as the key is."""
-    keyed = SecureGenerator(0)
-    keyed._cipher = _cipher(int.from_bytes(key, "little"))
-    return keyed
+def key_bits(key: bytes, count: int) -> NDArray[np.uint64]:
+    """Return the first `count` words of the stream of a secret key of 32 bytes: the same each time."""
+    words: NDArray[np.uint64] = _cipher(int.from_bytes(key, "little")).random_raw(count)
+    return words
 
 
 def _cipher(key: int) -> Any:

@@ -33,19 +33,22 @@ class Lattice:
     Notes
     -----
     **What rounding costs.** Rows are cut into blocks; each block is summed, the sum is quantised, and the integers are
-    added up. Write S for the sum and Q for its quantised value: in each number |step Q - S| <= step / 2. Blocks that
-    are the same in neighbouring data sets contribute the same integers. If at most `blocks` of them differ, the totals
-    of `size` numbers therefore differ by the difference of the exact totals, plus at most blocks * step in each number:
-    blocks * step * sqrt(size) in l2 norm (`rounding_l2`), blocks * step * size in l1 norm (`rounding_l1`). One block
-    differs when a row takes another value. When a row comes or goes, every later row moves up, and all blocks from
-    there on may differ.
+    added up. Write S for the sum and Q for its quantised value: in each number |step Q - S| <= step / 2. If there are
+    at most `blocks` of them, the totals of `size` numbers therefore differ, between neighbours, by the difference of
+    the exact totals, plus at most blocks * step in each number: blocks * step * sqrt(size) in l2 norm (`rounding_l2`),
+    blocks * step * size in l1 norm (`rounding_l1`). No block is taken to be the same in neighbouring data sets: one row
+    that takes another value may move all others, where rows are kept in the order of their values.
+
+    **Two lattices.** The sums of many blocks are rounded to a fine lattice (`for_sums`), and their total is rounded
+    once to the coarser one that the noise lives on (`for_noise`), which may be much coarser than one row's
+    contribution. That costs one more rounding, as of one block.
 
     Cutting values off at the end of the range, as projection onto an interval, moves no two values further apart. NaN
     becomes 0: no statistic returns it, and should one do so, a fixed number is better than whatever a cast makes of it.
 
     **Overflow cannot hurt privacy.** int64 addition wraps around, which is arithmetic modulo 2**64: what is released is
-    the true sum plus noise, modulo 2**64, a function of a private value. It would hurt accuracy, and `for_noise` leaves
-    room for 2**30 rows.
+    the true sum plus noise, modulo 2**64, a function of a private value. It would hurt accuracy, and a choice of the
+    largest sum, which is no function of sums with noise. So there is room for 2**30 rows, and a curator refuses more.
 
     Examples
     --------
@@ -64,12 +67,33 @@ class Lattice:
             raise ValueError(f"step is {self.step!r}; it must be a power of two, such as 0.25.")
 
     @classmethod
-    def for_noise(cls, noise_scale: float, largest: float, blocks: int = 1) -> Lattice:
+    def for_sums(cls, largest: float, rows: int = 2**30) -> Lattice:
+        """Return the finest lattice on which sums of so many rows fit into 62 bits.
+
+        Parameters
+        ----------
+        largest : float
+            The largest absolute value one row can contribute to one number.
+        rows : int
+            The most rows there can be.
+
+        Examples
+        --------
+        >>> from tacit.release.lattice import Lattice
+        >>> Lattice.for_sums(1.0, rows=2**20) == Lattice(2.0**-41)
+        True
+        """
+        _check_positive("largest", largest)
+        # With 2^(k-1) <= largest < 2^k and rows <= 2^r, a step of 2^(k + r - 62) makes largest * rows / step < 2^62.
+        return cls(math.ldexp(1.0, max(_floor_log2(largest) + 1 + (rows - 1).bit_length() - 62, -1074)))
+
+    @classmethod
+    def for_noise(cls, noise_scale: float, largest: float) -> Lattice:
         """Return the lattice for noise of a given scale, from public numbers alone.
 
-        The step is about 2**-31 of the noise or of the largest contribution, whichever is smaller, and finer if many
-        blocks are rounded. It is coarser than that where 2**30 rows could otherwise overflow, but never coarser than
-        the noise.
+        The step is about 2**-31 of the noise or of the largest contribution, whichever is smaller. It is coarser than
+        that where 2**30 rows could otherwise overflow, but never coarser than the noise. It is never finer than
+        ``for_sums(largest)``.
 
         Parameters
         ----------
@@ -77,8 +101,6 @@ class Lattice:
             Standard deviation of Gaussian noise, or scale of Laplace noise, in the statistic's units.
         largest : float
             The largest absolute value one row can contribute to one number.
-        blocks : int, default 1
-            How many block sums may be rounded differently between neighbours.
 
         Examples
         --------
@@ -86,12 +108,11 @@ class Lattice:
         >>> Lattice.for_noise(noise_scale=3.0, largest=1.0) == Lattice(2.0**-31)
         True
         """
-        for name, value in (("noise_scale", noise_scale), ("largest", largest)):
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name} is {value!r}; it must be a positive, finite number.")
+        _check_positive("noise_scale", noise_scale)
+        _check_positive("largest", largest)
         noise = _floor_log2(noise_scale)
         exponent = max(
-            min(noise, _floor_log2(largest)) - _FINENESS - (blocks - 1).bit_length(),
+            min(noise, _floor_log2(largest)) - _FINENESS,
             noise - _FINEST + 1,
             _floor_log2(largest) - 31,  # so that largest * 2**30 / step < 2**62
             -1074,  # the smallest float64
@@ -102,6 +123,23 @@ class Lattice:
                 f"{largest:g}, and protects nobody; use a smaller epsilon."
             )
         return cls(math.ldexp(1.0, exponent))
+
+    def coarsened(self, steps: NDArray[np.int64], finer: Lattice) -> NDArray[np.int64]:
+        """Return points of a finer lattice, in its steps and under 2**62, as the nearest points of this one.
+
+        Examples
+        --------
+        >>> from tacit.release.lattice import Lattice
+        >>> Lattice(1.0).coarsened(np.array([3, 5, -7]), Lattice(0.25)).tolist()
+        [1, 1, -2]
+        """
+        shift = _floor_log2(self.step) - _floor_log2(finer.step)
+        if shift == 0:
+            return steps
+        if shift > 62:
+            return np.zeros_like(steps)
+        rounded: NDArray[np.int64] = (steps + (1 << (shift - 1))) >> shift
+        return rounded
 
     def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return the nearest points, in steps: halves to even, cut off at 2**62 steps, NaN to 0."""
@@ -125,6 +163,11 @@ class Lattice:
     def rounding_linf(self, size: int, blocks: int = 1) -> float:
         """Return what quantising sums can add to how far any one of them moves (see the notes)."""
         return blocks * self.step
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} is {value!r}; it must be a positive, finite number.")
 
 
 def _floor_log2(value: float) -> int:

@@ -17,9 +17,10 @@ Formal guarantees
    so |theta* - theta'|_Q is at most the dual norm of how much the sum of gradients changes, at one and the same
    parameters: S / sqrt(mu), S the sensitivity of the sum of gradients and mu the least eigenvalue of Q. That holds for
    rows that are replaced, and for rows that come and go: Q is fixed, and nothing is divided by the number of rows.
-2. *How far off a computed one is.* By the same inequality |theta - theta*|_Q <= |grad F(theta)| / sqrt(mu). A search
-   ends only where the gradient, as computed, is shorter than a public ``tolerance``; what its computation may be off,
-   ``off``, is added. So u moves by at most (S + 2 (tolerance + off)) / sqrt(mu) between neighbours.
+2. *How far off a computed one is.* By the same inequality |theta - theta*|_Q <= |grad F(theta)| / sqrt(mu). What a
+   search comes to is told only if the gradient there, computed once more, is shorter than a public ``tolerance``, and
+   the way there no longer than ``reach``; what its computation may be off, ``off``, is added. So u moves by at most
+   (S + 2 (tolerance + off)) / sqrt(mu) between neighbours. That check is all of the search that must be believed.
 3. *Tilted minima* (objective perturbation). Where the tilt is Gaussian, the exact minimum is private by itself, at the
    price of a :class:`tacit.privacy.TiltedGaussian` step (proved in :mod:`tacit.privacy.composition`), for a ridge that
    is added to Q so that log(1 + curvature / mu) <= bend / noise multiplier. Given the exact minimum and the rows, the
@@ -66,7 +67,10 @@ _FAR_BETTER, _SHORTEST = 0.9, 2.0**-24
 
 
 class RowGradients(Statistic, Protocol):
-    """Sums of gradients of convex functions of parameters, one function for each row."""
+    """Sums of gradients of convex functions of parameters, one function for each row, at some parameters."""
+
+    def at(self, parameters: Array) -> RowGradients:
+        """Return the gradients of the same functions at other parameters, with the same bounds."""
 
     @property
     def curvature(self) -> float:
@@ -89,8 +93,8 @@ class Minimum:
 
     Parameters
     ----------
-    gradients : callable
-        From parameters, (p,), to :class:`RowGradients` there: of functions that *are* convex, with the bounds stated.
+    gradients : RowGradients
+        Of functions that *are* convex, with the bounds stated.
     centre : (p,) array
         Where the quadratic term is least, and the search starts.
     quadratic : (p, p) array
@@ -109,7 +113,7 @@ class Minimum:
     All of it is public, or private already. The proofs are in the module's docstring.
     """
 
-    gradients: Callable[[Array], RowGradients]
+    gradients: RowGradients
     centre: Array
     quadratic: Array
     likely: Array
@@ -127,7 +131,7 @@ class Minimum:
 
         Blocks have `block_rows` rows at most, and there are at most so many of them.
         """
-        at, size = self.gradients(self.centre), self.size
+        at, size = self.gradients.at(self.centre), self.size
         row, change = at.sensitivity("add_remove", "l2"), at.sensitivity(neighbors, "l2")
         quadratic, tilt_scale, tilt_step = self.quadratic, 0.0, 0.0
         if tilted is not None:
@@ -156,7 +160,7 @@ class Minimum:
         inexact = tolerance + off + tilt_step / 2 * math.sqrt(size)
         stretch = math.sqrt(1 + 8 * size**2 * _UNIT_ROUNDOFF * largest / least)  # R'R is not quite Q
         moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * _UP
-        return Search(self, quadratic, lattice, tolerance, reach, change, tilt_scale, tilt_step, moved)
+        return Search(self, quadratic, lattice, tolerance, reach, row, change, tilt_scale, tilt_step, moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +176,10 @@ class Search:
         That of sums of gradients.
     tolerance, reach : float
         A search ends where the gradient is no longer than the one, and the way there no longer than the other.
-    change, tilt_scale, tilt_step : float
-        The sensitivity of the sum of gradients, and the tilt's standard deviation and lattice; 0 without a tilt.
+    row, change : float
+        The longest gradient of a row, and the sensitivity of the sum of gradients.
+    tilt_scale, tilt_step : float
+        The tilt's standard deviation and lattice; 0 without a tilt.
     sensitivity : float
         Of what is told, in l2 norm.
     """
@@ -183,6 +189,7 @@ class Search:
     lattice: Lattice
     tolerance: float
     reach: float
+    row: float
     change: float
     tilt_scale: float
     tilt_step: float
@@ -191,17 +198,31 @@ class Search:
     def found(self, total: Callable[[Statistic], Array], tilt: Array | float = 0.0) -> Array:
         """Return u at the minimum, within the tolerance, from a function that returns sums over all rows."""
         minimum = self.minimum
+        theta = self._searched(total, tilt)
+        at = minimum.gradients.at(theta)
+        gradient = self.quadratic @ (theta - minimum.centre) + total(at) + tilt
+        if not (self.is_near(theta, gradient) and at.sensitivity("add_remove", "l2") <= self.row):
+            raise RuntimeError("A search for a minimum has ended elsewhere; nothing is told of it.")
+        return self._root @ (theta - minimum.centre)
+
+    def is_near(self, theta: Array, gradient: Array) -> bool:
+        """Whether parameters with such a gradient are as near to the minimum as was reckoned with; NaN is not."""
+        within = np.linalg.norm(theta - self.minimum.centre) <= self.reach
+        return bool(within and np.linalg.norm(gradient) <= self.tolerance)
+
+    def _searched(self, total: Callable[[Statistic], Array], tilt: Array | float) -> Array:
+        """Return parameters near the minimum."""
+        minimum = self.minimum
         theta, metric, short = minimum.centre, self._metric, 1.0
         least = float(eigh(self.quadratic, self.quadratic + minimum.likely, eigvals_only=True)[0]) / 2
 
         def gradient(theta: Array) -> Array:
-            slope: Array = self.quadratic @ (theta - minimum.centre) + total(minimum.gradients(theta)) + tilt
+            slope: Array = self.quadratic @ (theta - minimum.centre) + total(minimum.gradients.at(theta)) + tilt
             return slope
 
         here, shorter = gradient(theta), 1.0
         memory: list[tuple[Array, Array]] = []  # of steps, and of what they changed in the gradient
-        # Asked this way around, so that nothing but a number within both bounds ever ends it.
-        while not (np.linalg.norm(here) <= self.tolerance and np.linalg.norm(theta - minimum.centre) <= self.reach):
+        while not self.is_near(theta, here):
             step, rest = np.zeros_like(theta), here
             if memory:
                 steps, changes = (np.column_stack(parts) for parts in zip(*memory))
@@ -216,13 +237,13 @@ class Search:
                 theta, here = ahead, there
             elif memory:  # second derivatives are not what they were
                 memory, short = [], 1.0
-                metric = self._factors(minimum.gradients(theta).second_derivatives(total))
+                metric = self._factors(minimum.gradients.at(theta).second_derivatives(total))
             elif not plain and short > _SHORTEST:
                 short /= 4
             else:
                 shorter /= 2 if plain else 1
                 metric, short = self._metric, shorter
-        return self._root @ (theta - minimum.centre)
+        return theta
 
     def parameters(self, told: Array) -> Array:
         """Return the parameters that are told by u."""

@@ -8,15 +8,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.release.sampling import PoissonSample
+from tacit.release.sampling import PoissonSample, Share
 
 
 class Rows(Protocol):
     """What a curator needs of a source: exact integer sums over blocks of at most ``BLOCK_ROWS`` rows."""
 
     @property
-    def by_position(self) -> bool:
-        """Whether a row stays in its block, and in its place there, whatever other rows are replaced by."""
+    def local(self) -> bool:
+        """Whether blocks can be had here; rows on a cluster stay there."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
 
     def sum(
         self,
@@ -32,11 +36,8 @@ class Rows(Protocol):
     def held(self) -> Rows:
         """Return the same rows, mapped once and for all where memory allows."""
 
-    def part(self, index: int, of: int) -> Rows:
-        """Return every row whose position is `index` modulo `of`."""
-
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """Yield the blocks, for statistics that are no sums."""
 
-    def sampled(self, kept: PoissonSample) -> Rows:
-        """Return the rows that are in a sample."""
+    def sampled(self, kept: PoissonSample | Share) -> Rows:
+        """Return the rows that are in a sample, or in a share."""

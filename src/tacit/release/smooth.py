@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from tacit.privacy import Gaussian, PlanError, Relation, SmoothGaussian, SmoothLaplace, Step
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
+from tacit.release.sampling import Deal
 
 MISMATCH = 2.0**-80  # for each number; see above
 _EXACT = Context(140, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)
@@ -58,7 +59,12 @@ class SmoothStatistic(ABC):
        bound at either table, and no logarithm of a bound changes by more than ``smoothness``. Where all bounds are one,
        as they must be for Gaussian noise, it is the answer's length that moves by at most that.
     2. Bounds are finite, and never under ``least(smoothness)``, which is public.
-    3. Both hold for the numbers as computed, for *every* block of float64, in any order of blocks that rows allow.
+    3. Both hold for the numbers as computed, for *every* block of float64, and for every order of the rows: the answer
+       and the bounds are functions of the multiset of rows, or of those of the groups that rows are dealt out into.
+
+    Rows are dealt out into ``groups`` by secret bits that depend on no cell. Given the bits, one row is in one group.
+    What holds for every way to deal holds for their mixture, because the divergences that privacy is measured by are
+    jointly convex.
     """
 
     low: NDArray[np.float64]
@@ -69,15 +75,22 @@ class SmoothStatistic(ABC):
         """How many numbers the answer has."""
         return len(self.low)
 
+    def groups(self, smoothness: float) -> int:
+        """Return how many groups rows are dealt out into."""
+        return 1
+
     @abstractmethod
     def least(self, smoothness: float) -> float:
         """Return what no bound is under."""
 
     @abstractmethod
     def answer(
-        self, blocks: Iterable[NDArray[np.float64]], smoothness: float
+        self, blocks: Iterable[tuple[NDArray[np.float64], NDArray[np.int64]]], smoothness: float
     ) -> tuple[Sequence[Fraction], NDArray[np.float64]]:
-        """Return the numbers, each within ``low`` and ``high``, and their bounds."""
+        """Return the numbers, each within ``low`` and ``high``, and their bounds.
+
+        Blocks come as rows and the numbers of the groups that they are dealt to.
+        """
 
 
 @dataclass(frozen=True)
@@ -92,9 +105,9 @@ class SmoothNoise:
     steps: tuple[float, ...]
 
     @classmethod
-    def of(cls, step: Step, statistic: SmoothStatistic, neighbors: Relation, by_position: bool) -> SmoothNoise:
+    def of(cls, step: Step, statistic: SmoothStatistic, neighbors: Relation, local: bool) -> SmoothNoise:
         """Return the noise, or refuse what has no guarantee."""
-        if neighbors != "replace_one" or not by_position:
+        if neighbors != "replace_one" or not local:
             raise PlanError(
                 f"Step {step.name!r} needs all rows in one place and a public number of them; use "
                 'neighbors="replace_one", and rows that are in memory or in a file and not on a cluster.'
@@ -131,8 +144,10 @@ class SmoothNoise:
         self, statistic: SmoothStatistic, blocks: Iterable[NDArray[np.float64]], gen: SecureGenerator
     ) -> NDArray[np.float64]:
         """Return the statistic's answer with noise, rounded and within its range."""
+        deal = Deal.draw(statistic.groups(self.smoothness), gen)
+        dealt = ((block, deal((0, number), len(block))) for number, block in enumerate(blocks))
         with np.errstate(all="ignore"):
-            values, bounds = statistic.answer(blocks, self.smoothness)
+            values, bounds = statistic.answer(dealt, self.smoothness)
         if len(values) != statistic.size or bounds.shape != (statistic.size,):
             raise PlanError(f"The statistic has {len(values)} numbers where it says {statistic.size}.")
         if self.kind is not SmoothLaplace and (bounds != bounds[0]).any():

@@ -11,13 +11,6 @@ from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 
-def centred(domain: Domain, centre: Array, block: Array) -> Array:
-    """Return rows in their own units, brought inside the bounds, from the centre."""
-    if not domain.unbounded:
-        block = domain.restore(block if domain.schema is not None else domain.standardise(block))
-    return block - centre
-
-
 def box(domain: Domain, centre: Array, anywhere: bool = False) -> tuple[Array, Array]:
     """Return the bounds of each column, from the centre, which must lie within them unless it may be anywhere."""
     if domain.unbounded:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
-from tacit.release import Statistic, planned
-from tacit.robust.columns import box, centred, per_column, within
+from tacit.release import Affine, Statistic, planned
+from tacit.robust.columns import box, per_column, within
 from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
 from tacit.robust.scales import (
     FAILURE,
@@ -188,12 +187,16 @@ class RobustMean(PrivateEstimator):
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
         unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
-        curator.pass_rows_through(partial(centred, domain, centre))
+        if not domain.unbounded:  # rows are brought inside the bounds, and back to their own units
+            if domain.schema is None:
+                curator.map_rows(domain.row_map)
+            curator.map_rows(domain.restoring_map)
+        curator.map_rows(Affine(np.ones(columns), -centre))
         self._domain = domain
         if located:
             interval = within(*found_interval(curator, "search", "location", unit, columns), low, high)
             centre, _ = released_mean(curator, "location", sum_between(influence, *interval, weight), n_rows)
-            curator.pass_rows_through(lambda block: block - centre)
+            curator.map_rows(Affine(np.ones(columns), -centre))
             low, high = low - centre, high - centre
         if self.method == "trimmed":
             ends = TrimmedSum(-np.ones(columns), np.ones(columns))

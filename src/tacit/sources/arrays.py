@@ -39,7 +39,6 @@ class ArraySource(Source):
     """
 
     in_memory = True
-    of_matrices = True
 
     def __init__(self, array: Any) -> None:
         self.array = _matrix_of_numbers(array)

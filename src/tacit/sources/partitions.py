@@ -4,10 +4,12 @@ A cluster's partitions are cut into blocks where they are, and only sums of inte
 again when a worker is lost or slow, and count the result of one run: what a partition adds up to depends on its rows
 alone, so it does not matter which.
 
-Where a row stands may depend on other rows: replacing one can move others from partition to partition, and from block
-to block. So these sources do not keep ``by_position``, and a curator adds to the sensitivity what floating point may do
-to all blocks, as it does where rows may come or go. It allows for 2^17 blocks, and each partition may end with a short
-one: so there are at most 2^16 partitions, and 2^29 rows.
+A curator allows for what floating point does to 2^17 blocks, and each partition may end with a short one: so there are
+at most 2^16 partitions, and 2^29 rows.
+
+Rows that are dealt out into shares must be found in the same places in every pass: else a row could be in two shares.
+Engines promise no order within a partition, where rows come out of a shuffle and are computed anew. So workers send a
+digest of what they found, and a pass that finds rows elsewhere is refused.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.sampling import Kept, SampledSource, chosen
+from tacit.sources.sampling import Kept, SampledSource, sampled_blocks
 from tacit.sources.source import Source, UnreadableCells, finished
 from tacit.sources.summation import sum_over_streams
 
@@ -33,6 +36,10 @@ _UNKNOWN = (
 _Computed = TypeVar("_Computed")
 _MOST_PARTITIONS = 2**16
 _MOST_WIDENED = 4  # times as many columns as there were may be held: levels of categories can be many
+_MOVED = (
+    "Rows were not found in the same order as in an earlier pass, so that they cannot be dealt out into shares. "
+    "Persist the collection first (persist(), or a checkpoint), or write it to Parquet files and pass these."
+)
 _NOT_COMPUTED = (
     "The rows could not be computed where they are, for a reason that is not told here because it could quote one. "
     "Compute the collection by itself to see it."
@@ -44,6 +51,7 @@ class Partial(NamedTuple):
 
     total: NDArray[np.int64] | None = None
     failure: str | None = None
+    digests: dict[int, bytes] = {}  # noqa: RUF012 - of partitions' rows in their order, where shares are summed
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,11 @@ class OfSample:
 
     function: Callable[[Any], NDArray[np.int64]]
     kept: Kept
+
+    @property
+    def same_places(self) -> bool:
+        """Whether rows must be where they were in the pass before."""
+        return getattr(self.kept, "same_places", False)
 
 
 def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
@@ -63,13 +76,17 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
     try:
         function = pickle.loads(pickled)
         iterator = iter(blocks())
+        seen = blake2b(digest_size=16)
+        if dealt := isinstance(function, OfSample) and function.same_places:
+            iterator = _digested(iterator, seen)
         if isinstance(function, OfSample):
-            iterator = _sampled(iterator, function.kept, partition)
+            iterator = sampled_blocks(enumerate(iterator), function.kept, partition)
             function = function.function
         first = next(iterator, None)
         if first is None:
             return Partial()
-        return Partial(sum_over_streams([_chain(first, iterator)], function, threads=1))
+        total = sum_over_streams([_chain(first, iterator)], function, threads=1)
+        return Partial(total, digests={partition: seen.digest()} if dealt else {})
     except UnreadableCells as error:
         return Partial(failure=str(error))
     except Exception:
@@ -79,12 +96,14 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
 def added(partials: Iterable[Partial]) -> Partial:
     """Add up what partitions add up to."""
     total: NDArray[np.int64] | None = None
+    digests: dict[int, bytes] = {}
     for partial in partials:
         if partial.failure is not None:
             return partial
         if partial.total is not None:
             total = partial.total if total is None else total + partial.total
-    return Partial(total)
+        digests |= partial.digests
+    return Partial(total, digests=digests)
 
 
 def unquoted(compute: Callable[[], _Computed]) -> _Computed:
@@ -96,9 +115,10 @@ def unquoted(compute: Callable[[], _Computed]) -> _Computed:
     raise ValueError(_NOT_COMPUTED)
 
 
-def _sampled(blocks: Iterable[Any], kept: Kept, partition: int) -> Iterator[Any]:
-    for number, block in enumerate(blocks):
-        yield chosen(block, kept((partition, number), len(block)))
+def _digested(blocks: Iterable[Any], seen: Any) -> Iterator[Any]:
+    for block in blocks:
+        seen.update(pickle.dumps(block.combine_chunks()) if isinstance(block, pa.Table) else block.tobytes("A"))
+        yield block
 
 
 def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
@@ -136,7 +156,8 @@ def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int
 class PartitionedSource(Source):
     """Rows on a cluster. Engines say how to sum over all partitions, and how workers hold them."""
 
-    by_position = False
+    local = False
+    _digests: dict[int, bytes] | None = None  # of the rows that were dealt out first
 
     def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         import cloudpickle
@@ -176,11 +197,15 @@ class PartitionedSource(Source):
                 "Repartition them: some hundred thousand rows in each are summed fastest."
             )
         pickled = cloudpickle.dumps(function)
-        total, failure = unquoted(lambda: self._sum(pickled))
+        total, failure, digests = unquoted(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:
             raise ValueError("Found 0 sample(s) while a minimum of 1 is required.")
+        if isinstance(function, OfSample) and function.same_places:
+            self._digests = digests if self._digests is None else self._digests
+            if digests != self._digests:
+                raise ValueError(_MOVED)
         return total
 
     def sampled(self, kept: Kept) -> Source:
@@ -199,7 +224,7 @@ class _SampledPartitions(SampledSource):
 
     parent: PartitionedSource
 
-    by_position = False
+    local = False
 
     def sum(
         self,

@@ -1,8 +1,8 @@
-"""Some of the rows of a source, chosen by where they are found and never by what they hold."""
+"""Some of the rows of a source, chosen by secret bits and never by what they hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,45 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.source import Source
+from tacit.sources.source import BLOCK_ROWS, Source, finished
+from tacit.sources.summation import sum_over_streams
 
 Kept = Callable[[tuple[int, int], int], NDArray[np.bool_]]
 """Which rows of a block are kept, by its partition, its number there, and how many rows it has."""
 
 
-def chosen(block: Any, kept: NDArray[np.bool_]) -> Any:
-    """Return the rows of a block that are kept."""
-    return block.filter(pa.array(kept)) if isinstance(block, pa.Table) else block[kept]
+def sampled_blocks(blocks: Iterable[tuple[int, Any]], kept: Kept, partition: int = 0) -> Iterator[Any]:
+    """Yield the rows that are kept of numbered blocks, those of several blocks together, at most ``BLOCK_ROWS``.
+
+    Every call of a statistic takes its time, and a block may have few rows that are kept.
+    """
+    waiting: list[Any] = []
+    gathered = 0
+    for number, block in blocks:
+        piece = _rows_kept(block, kept((partition, number), len(block)))
+        if gathered + len(piece) > BLOCK_ROWS:
+            yield _joined(waiting)
+            waiting, gathered = [], 0
+        waiting.append(piece)
+        gathered += len(piece)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _rows_kept(block: Any, kept: NDArray[np.bool_]) -> Any:
+    if isinstance(block, pa.Table):
+        return block.filter(pa.array(kept))
+    places = np.flatnonzero(kept)
+    # Blocks are stored row by row or column by column; either way rows are picked in the order of memory.
+    return block.take(places, axis=0) if block.flags.c_contiguous else block.T.take(places, axis=1).T
+
+
+def _joined(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], pa.Table):
+        return pa.concat_tables(pieces)
+    return np.concatenate([piece.T for piece in pieces], axis=1).T
 
 
 @dataclass(frozen=True)
@@ -41,14 +71,20 @@ class SampledSource(Source):
         return self.parent.types
 
     def blocks(self) -> Iterator[Any]:
-        return (block for _, block in self._chosen(enumerate(self.parent.blocks())))
+        return sampled_blocks(enumerate(self.parent.blocks()), self.kept)
 
     def streams(self) -> list[Iterator[tuple[int, Any]]]:
-        return [self._chosen(stream) for stream in self.parent.streams()]
+        raise TypeError("Blocks of a sample have no numbers; sample the source that it was made from.")
 
-    def _chosen(self, stream: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        for number, block in stream:
-            yield number, chosen(block, self.kept((0, number), len(block)))
+    def sum(
+        self,
+        function: Callable[[Any], NDArray[Any]],
+        *,
+        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        streams = [sampled_blocks(stream, self.kept) for stream in self.parent.streams()]
+        return sum_over_streams(streams, finished(function, finish), threads)
 
     def select(self, columns: Sequence[str]) -> Source:
         return SampledSource(self.parent.select(columns), self.kept)

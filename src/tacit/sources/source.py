@@ -2,9 +2,9 @@
 
 Invariants every source keeps
 -----------------------------
-- Rows are cut, in order, into blocks of exactly ``BLOCK_ROWS`` rows (the last one may be shorter). Where the cuts fall
-  depends on row positions only, never on values, so replacing one row changes one block. Sources that are not
-  ``by_position`` cut each partition so, which is less: their rows may change places.
+- Rows are cut, in order, into blocks of exactly ``BLOCK_ROWS`` rows (the last one may be shorter). No guarantee rests
+  on which rows are in which block: replacing one row may move all others, in a folder that is sorted by value or on a
+  cluster.
 - ``blocks()`` may be called again and again and yields the same blocks each time.
 - ``sum`` adds integers, exactly. Integer addition has no order, so threads, processes and clusters all find the same
   answer, and no rounding error has to be added to anybody's sensitivity.
@@ -60,15 +60,11 @@ class Source(ABC):
     #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
     types_are_guessed: bool = False
 
-    #: True where a row stays in its place when others are replaced, so that replacing one changes one block. Engines
-    #: that move rows about between machines cannot promise that.
-    by_position: bool = True
+    #: True where ``blocks`` can be had here; rows on a cluster stay there.
+    local: bool = True
 
     #: True where the rows are in memory as it is, and not read anew for every pass.
     in_memory: bool = False
-
-    #: True where blocks are matrices from the start, and rows can be picked before they are mapped.
-    of_matrices: bool = False
 
     @property
     @abstractmethod
@@ -128,18 +124,6 @@ class Source(ABC):
         Rows on a cluster are, by its workers; `names` are those of the columns that the function returns.
         """
         return None
-
-    def part(self, index: int, of: int) -> Source:
-        """Return every row whose position, counted from 0, is `index` modulo `of`, of a source of float64 matrices.
-
-        Examples
-        --------
-        >>> from tacit.sources import as_source
-        >>> next(as_source([[0.0], [1.0], [2.0], [3.0], [4.0]]).part(1, of=3).blocks())
-        array([[1.],
-               [4.]])
-        """
-        return PartSource(self, index, of)
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         """Return some of the rows: those of a block that `kept` says, by the block's place and number of rows.
@@ -213,8 +197,8 @@ class MappedSource(Source):
         return self.parent.in_memory
 
     @property
-    def by_position(self) -> bool:  # type: ignore[override]
-        return self.parent.by_position
+    def local(self) -> bool:  # type: ignore[override]
+        return self.parent.local
 
     def held(self) -> Source:
         if not self.in_memory:
@@ -233,16 +217,6 @@ class MappedSource(Source):
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
-
-    @property
-    def of_matrices(self) -> bool:  # type: ignore[override]
-        return self.parent.of_matrices
-
-    def part(self, index: int, of: int) -> Source:
-        # Rows are mapped one by one, so that those of other parts need not be.
-        if self.of_matrices:
-            return MappedSource(self.parent.part(index, of), self.function, self.names)
-        return super().part(index, of)
 
     def _row(self) -> Any:
         """Return the first row, mapped: a block of one."""
@@ -283,49 +257,6 @@ class HeldSource(Source):
 
     def select(self, columns: Sequence[str]) -> Source:
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
-
-
-@dataclass(frozen=True)
-class PartSource(Source):
-    """Every row of a source whose position is `index` modulo `of`. Which rows these are depends on no cell."""
-
-    parent: Source
-    index: int
-    of: int
-
-    @property
-    def columns(self) -> tuple[str, ...] | None:
-        return self.parent.columns
-
-    @property
-    def n_rows(self) -> int:
-        return len(range(self.index, self.parent.n_rows, self.of))
-
-    @property
-    def types(self) -> pa.Schema:
-        return self.parent.types
-
-    @property
-    def in_memory(self) -> bool:  # type: ignore[override]
-        return self.parent.in_memory
-
-    def blocks(self) -> Iterator[Any]:
-        # Pieces of several blocks are put together, as many as fit, because a call for each would take its time.
-        waiting: list[NDArray[np.float64]] = []
-        before = gathered = 0
-        for block in self.parent.blocks():
-            piece = block.T[:, (self.index - before) % self.of :: self.of]
-            before += len(block)
-            if gathered + piece.shape[1] > BLOCK_ROWS:
-                yield np.concatenate(waiting, axis=1).T
-                waiting, gathered = [], 0
-            waiting.append(piece)
-            gathered += piece.shape[1]
-        if waiting:
-            yield np.concatenate(waiting, axis=1).T
-
-    def select(self, columns: Sequence[str]) -> Source:
-        raise TypeError("Columns cannot be selected from a part of rows; select them first.")
 
 
 def finished(

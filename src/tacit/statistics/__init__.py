@@ -38,7 +38,7 @@ from tacit.statistics.table_moments import TableMoments, least_radius
 from tacit.statistics.table_squares import TableSquares
 from tacit.statistics.trimmed_means import TrimmedMeans
 from tacit.statistics.trimmed_sum import TrimmedSum
-from tacit.statistics.weighed_gradients import StatedLoss, WeighedGradients
+from tacit.statistics.weighed_gradients import WeighedGradients
 
 __all__ = [
     "Bins",
@@ -81,7 +81,6 @@ __all__ = [
     "Shorten",
     "Smoothed",
     "SomeValues",
-    "StatedLoss",
     "SymmetricMixtureGradient",
     "SymmetricRegressionGradient",
     "TableComponents",

@@ -20,12 +20,15 @@ _LARGEST = 1e40  # what cells are cut off at, so that sums of squares are finite
 _RIDGE = 1e-10  # of the mean square, so that every block has a solution
 _MOST_PARTS = 4096  # that distances are worked out between
 
+Dealt = tuple[Array, NDArray[np.int64]]
+"""Rows, and the numbers of the groups that they are dealt to."""
+
 
 @dataclass(frozen=True, eq=False)
 class BlockSquares(SmoothStatistic):
-    """The mean of least-squares coefficients of disjoint blocks of rows, each brought inside a ball.
+    """The mean of least-squares coefficients of disjoint groups of rows, each brought inside a ball.
 
-    Rows are dealt out by position, row i to block i modulo the number of blocks: one row has a say in one block.
+    Rows are dealt out into groups by secret bits: one row has a say in one group.
 
     Parameters
     ----------
@@ -37,14 +40,14 @@ class BlockSquares(SmoothStatistic):
         Of the ball that coefficients are known to lie in.
     intercept : bool, default True
     parts : int, optional
-        How many blocks; by default one for every five rows per coefficient.
+        How many groups; by default one for every five rows per coefficient.
 
     Notes
     -----
-    Coefficients of a block are computed from its rows alone, with the same operations whatever the others hold; they
-    are finite, as cells are cut off and a hair of a ridge is added, so that no pivot is zero; they are brought inside
-    the ball and rounded to a lattice of 2^-40 radii. Replacing a row moves one of m points, by less than 2 radii
-    (1 + 2^-30): the mean by at most that over m. It is a sum of integers, and exact.
+    Coefficients of a group are computed from its rows alone, sorted first, so that they are a function of the multiset
+    of its rows to the last bit; they are finite, as cells are cut off and a hair of a ridge is added, so that no pivot
+    is zero; they are brought inside the ball and rounded to a lattice of 2^-40 radii. Replacing a row moves one of m
+    points, by less than 2 radii (1 + 2^-30): the mean by at most that over m. It is a sum of integers, and exact.
 
     Examples
     --------
@@ -52,7 +55,8 @@ class BlockSquares(SmoothStatistic):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 1))
     >>> rows = np.column_stack([X, 3 * X + rng.normal(size=(2000, 1))])
-    >>> values, bounds = BlockSquares(1, 2000, 5.0, False, parts=20).answer([rows], smoothness=0.0)
+    >>> dealt = rows, np.arange(2000) % 20
+    >>> values, bounds = BlockSquares(1, 2000, 5.0, False, parts=20).answer([dealt], smoothness=0.0)
     >>> float(values[0]).__round__(1), bounds.round(3)
     (3.0, array([0.5]))
     """
@@ -89,36 +93,32 @@ class BlockSquares(SmoothStatistic):
         """What no two points are farther apart than."""
         return 2 * self.radius * (1 + 2.0**-30)
 
-    def blocks_used(self, smoothness: float) -> int:
-        """Return how many blocks there are."""
+    def groups(self, smoothness: float) -> int:
+        """Return how many groups there are."""
         return self.parts or max(1, self.rows // (5 * self.size))
 
     def least(self, smoothness: float) -> float:
         """Return how far one point moves the mean."""
-        return self.diameter / self.blocks_used(smoothness)
+        return self.diameter / self.groups(smoothness)
 
-    def answer(self, blocks: Iterable[Array], smoothness: float) -> tuple[Sequence[Fraction], Array]:
+    def answer(self, blocks: Iterable[Dealt], smoothness: float) -> tuple[Sequence[Fraction], Array]:
         """Return the mean of the points, and how far one of them moves it."""
-        points = self.points(blocks, self.blocks_used(smoothness))
+        points = self.points(blocks, self.groups(smoothness))
         means = [Fraction(sum(column), len(points)) * self._step for column in points.T.tolist()]
         return self._inside(means), np.full(self.size, self.least(smoothness))
 
-    def points(self, blocks: Iterable[Array], parts: int) -> NDArray[np.int64]:
-        """Return each block's coefficients (parts, size), in steps of a lattice."""
-        wide = self.size + 1
-        grams = np.zeros((parts, wide, wide))
-        before = 0
-        for block in blocks:
-            lost: NDArray[np.bool_] = np.any(np.isnan(block), axis=1, keepdims=True)
-            rows = np.where(lost, 0.0, np.clip(block, -_LARGEST, _LARGEST))
-            if self.intercept:
-                rows = np.column_stack([np.ones(len(rows)), rows])
-            for first in range(min(parts, len(rows))):
-                mine = np.ascontiguousarray(rows[first::parts])
-                grams[(before + first) % parts] += mine.T @ mine
-            before += len(rows)
-        if before != self.rows:
-            raise ValueError(f"There are {before} rows, and {self.rows} were said to be there.")
+    def points(self, blocks: Iterable[Dealt], parts: int) -> NDArray[np.int64]:
+        """Return each group's coefficients (parts, size), in steps of a lattice."""
+        dealt = [(self._usable(block), groups) for block, groups in blocks]
+        rows, groups = (np.concatenate(pieces) for pieces in zip(*dealt))
+        if len(rows) != self.rows:
+            raise ValueError(f"There are {len(rows)} rows, and {self.rows} were said to be there.")
+        order = np.lexsort((*rows.T, groups))  # by group, and by all columns within it
+        ends = np.searchsorted(groups[order], np.arange(parts + 1))
+        grams = np.empty((parts, self.size + 1, self.size + 1))
+        for group in range(parts):
+            mine = rows[order[ends[group] : ends[group + 1]]]
+            grams[group] = mine.T @ mine
         inner = grams[:, :-1, :-1]
         ridge = _RIDGE * np.trace(inner, axis1=1, axis2=2) / self.size + 1e-100
         found = np.linalg.solve(inner + ridge[:, None, None] * np.eye(self.size), grams[:, :-1, -1:])[..., 0]
@@ -127,6 +127,12 @@ class BlockSquares(SmoothStatistic):
         inside = found / np.maximum(lengths, 1.0)[:, None]
         places: NDArray[np.int64] = np.rint(np.ldexp(inside, _FINENESS)).astype(np.int64)
         return places
+
+    def _usable(self, block: Array) -> Array:
+        """Return rows cut off, with a 1 for the intercept; those with a missing cell are zero."""
+        lost: NDArray[np.bool_] = np.any(np.isnan(block), axis=1, keepdims=True)
+        rows = np.where(lost, 0.0, np.clip(block, -_LARGEST, _LARGEST))
+        return np.column_stack([np.ones(len(rows)), rows]) if self.intercept else rows
 
     @property
     def _step(self) -> Fraction:
@@ -189,12 +195,13 @@ class BlockCentre(BlockSquares):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(20_000, 1))
     >>> rows = np.column_stack([X, 3 * X + rng.normal(size=(20_000, 1))])
-    >>> values, bounds = BlockCentre(1, 20_000, 5.0, False, parts=400).answer([rows], smoothness=0.2)
+    >>> dealt = rows, np.arange(20_000) % 400
+    >>> values, bounds = BlockCentre(1, 20_000, 5.0, False, parts=400).answer([dealt], smoothness=0.2)
     >>> float(values[0]).__round__(1), bounds.round(2)
     (3.0, array([0.19]))
     """
 
-    def blocks_used(self, smoothness: float) -> int:
+    def groups(self, smoothness: float) -> int:
         """Return m."""
         most = min(self.rows // (2 * self.size), _MOST_PARTS)
         return self.parts or max(1, min(math.ceil(4 * math.log(max(self.rows, 1000) / 10) / smoothness), most))
@@ -205,13 +212,13 @@ class BlockCentre(BlockSquares):
 
     def least(self, smoothness: float) -> float:
         """Return 2 D e^(-t (m - h) / 2), or 0 where there are too few blocks."""
-        m = self.blocks_used(smoothness)
+        m = self.groups(smoothness)
         enough = 2 <= self._averaged(smoothness) <= _half(m) and smoothness <= 1 and self.size <= 1024
         return 2 * self.diameter * math.exp(-smoothness * (m - _half(m)) / 2) if enough else 0.0
 
-    def answer(self, blocks: Iterable[Array], smoothness: float) -> tuple[Sequence[Fraction], Array]:
+    def answer(self, blocks: Iterable[Dealt], smoothness: float) -> tuple[Sequence[Fraction], Array]:
         """Return the point, and the bound."""
-        points = self.points(blocks, self.blocks_used(smoothness))
+        points = self.points(blocks, self.groups(smoothness))
         place, bound = centre(points, self._averaged(smoothness), smoothness - _SLACK, 2.0 * (2**_FINENESS + 2**10))
         found = [int(value) * self._step for value in points[place]]
         return self._inside(found), np.full(self.size, bound * _UP * float(self._step))

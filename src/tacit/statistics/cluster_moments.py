@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from tacit.privacy import Relation
+from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
 from tacit.statistics.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.statistics.components import Array
 
 _LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.privacy import Relation
+from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
-from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, DiagonalComponent, Workspace
+from tacit.statistics.components import Array, Components, DiagonalComponent, Workspace
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor

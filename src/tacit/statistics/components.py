@@ -10,32 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.release.row_maps import ROWS_AT_ONCE, filled_up
+
 Array = NDArray[np.float64]
 
-ROWS_AT_ONCE = 64  # the e-step works on multiples of so many rows
-_LINES_AT_ONCE = 4  # and products are quickest of multiples of so many lines
-
-
-def filled_up(columns: Array) -> Array:
-    """Return numbers (..., rows) with zeros behind them, up to a multiple of ``ROWS_AT_ONCE`` rows.
-
-    What is computed for a row must not depend on where in the block it stands. A matrix product takes rows by fours or
-    eights and rounds those left over differently; far from narrow components that could decide which of two a row
-    belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones. (That is
-    enough in double precision. Products in single precision were seen to differ by place within whole ones too.)
-
-    They are also laid out alike, one column after the other: a product with one vector rounds by how the numbers lie in
-    memory, and whole blocks would come as they lie and others as they were put together.
-
-    Examples
-    --------
-    >>> filled_up(np.ones((2, 65))).shape, filled_up(np.ones((2, 64))).shape
-    ((2, 128), (2, 64))
-    """
-    short = -columns.shape[-1] % ROWS_AT_ONCE
-    if short:
-        columns = np.concatenate([columns, np.zeros((*columns.shape[:-1], short))], axis=-1)
-    return np.ascontiguousarray(columns)
+_LINES_AT_ONCE = 4  # products are quickest of multiples of so many lines
 
 
 class Workspace(threading.local):

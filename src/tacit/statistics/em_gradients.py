@@ -17,7 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.release.row_maps import ROWS_AT_ONCE
+from tacit.statistics.components import Array
 
 
 class EMGradient(Protocol):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array, filled_up
+from tacit.release.row_maps import filled_up
+from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True, eq=False)

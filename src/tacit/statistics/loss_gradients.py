@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.privacy import Relation
+from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, filled_up
+from tacit.statistics.components import Array
 
 _OUTWARD = 1 + 1e-12  # covers rounding in a row's own contribution: a few hundred operations of 1e-16 each
 _LARGEST = 1e100  # as products of more may overflow
@@ -172,7 +173,7 @@ class PredictionGradients:
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.erm.losses import SquaredLoss
+    >>> from tacit.statistics.losses import SquaredLoss
     >>> gradients = PredictionGradients(SquaredLoss(), np.array([[1.0, 2.0]]))
     >>> gradients(np.array([[1.0, 2.5], [3.0, 7.5]]))
     array([[ 0.5,  0.5],

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.privacy import Relation
+from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
-from tacit.statistics.components import ROWS_AT_ONCE, Array
+from tacit.statistics.components import Array
 from tacit.statistics.table_components import TableComponents
 
 _PIECE = 32 * ROWS_AT_ONCE

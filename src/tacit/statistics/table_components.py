@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.statistics.components import ROWS_AT_ONCE, Array, Components, log_total
+from tacit.release.row_maps import ROWS_AT_ONCE
+from tacit.statistics.components import Array, Components, log_total
 
 Codes = NDArray[np.intp]
 _CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``

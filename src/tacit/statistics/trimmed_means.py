@@ -71,11 +71,11 @@ class TrimmedMeans(SmoothStatistic):
     --------
     >>> import numpy as np
     >>> from tacit.statistics import PredictionGradients
-    >>> from tacit.erm.losses import SquaredLoss
+    >>> from tacit.statistics.losses import SquaredLoss
     >>> rows = np.column_stack([np.ones(101), np.append(np.linspace(-1, 1, 100), 1e6)])
     >>> slopes = PredictionGradients(SquaredLoss(), np.zeros((1, 2)), 0.0)
     >>> means = TrimmedMeans(slopes, np.array([-5.0]), np.array([5.0]), 101, trim=20)
-    >>> values, bounds = means.answer([rows], smoothness=0.5)
+    >>> values, bounds = means.answer([(rows, np.zeros(101, int))], smoothness=0.5)
     >>> float(values[0]).__round__(3), bounds.round(3)
     (-0.01, array([0.02]))
     """
@@ -108,14 +108,16 @@ class TrimmedMeans(SmoothStatistic):
         power = smoothness * self.trimmed(smoothness)
         return math.exp(-power) * float((self.high - self.low).min()) if power < 120 else 0.0
 
-    def answer(self, blocks: Iterable[Array], smoothness: float) -> tuple[Sequence[Fraction], Array]:
+    def answer(
+        self, blocks: Iterable[tuple[Array, NDArray[np.int64]]], smoothness: float
+    ) -> tuple[Sequence[Fraction], Array]:
         """Return the trimmed means, and their smooth sensitivities."""
         m, n = self.trimmed(smoothness), self.rows
         lattice = _Lattices.of(self.low, self.high)
         least: list[NDArray[np.int64]] = []
         largest: list[NDArray[np.int64]] = []
         totals, count = [0] * self.size, 0
-        for block in blocks:
+        for block, _ in blocks:
             with np.errstate(all="ignore"):
                 steps = lattice.quantised(self.values(block))
             count += len(block)

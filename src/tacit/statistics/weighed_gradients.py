@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
 from tacit.statistics.components import Array
-from tacit.statistics.loss_gradients import PredictionLoss, finite, linear, measured
+from tacit.statistics.loss_gradients import finite, linear, measured
+from tacit.statistics.losses import ProvenLoss
 
 _OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
 _UNIT_ROUNDOFF = 2.0**-53
 _APART = 2.0**-12  # of predictions, that second derivatives are differences over
-
-
-class StatedLoss(PredictionLoss, Protocol):
-    """A loss with bounds that are proven, and not declared: those of :mod:`tacit.erm.losses`."""
-
-    @property
-    def lipschitz(self) -> float:
-        """The longest slope there is anywhere."""
-
-    @property
-    def twice_smooth(self) -> bool:
-        """Whether the loss has two continuous derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +29,9 @@ class WeighedGradients:
 
     Parameters
     ----------
-    loss : StatedLoss
-        Convex, as steep and as curved as it says: what is proved of minima rests on it.
+    loss : LogisticLoss, SoftmaxLoss, SmoothedHingeLoss or HuberLoss
+        Convex, as steep and as curved as it says, by proof and not by declaration: what is proved of minima rests on
+        it.
     coefficients : (K, 1 + d) array
         beta, intercepts first.
     radius : float
@@ -75,10 +64,21 @@ class WeighedGradients:
     (2.00000000002, 1.00000000001)
     """
 
-    loss: StatedLoss
+    loss: ProvenLoss
     coefficients: Array
     radius: float
     intercept: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.loss, ProvenLoss):
+            raise TypeError(
+                f"A {type(self.loss).__name__} is convex by declaration alone, and minima need a loss that is proven: "
+                "LogisticLoss, SoftmaxLoss, SmoothedHingeLoss or HuberLoss."
+            )
+
+    def at(self, parameters: Array) -> WeighedGradients:
+        """Return the gradients at other parameters, given as one vector."""
+        return replace(self, coefficients=parameters.reshape(self.coefficients.shape))
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, checked_budget, progress
 from tacit.privacy import Account, Budget
+from tacit.release import BlankIncomplete
 from tacit.statistics.components import Array
 from tacit.synthesis.chain import Chain
 from tacit.synthesis.columns import CountedColumn, public_columns
@@ -121,7 +122,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         curator = self._curator(rows, domain, steps(public_columns(domain, gaps), gaps), budget, type(self).__name__)
         domain = self._enter(curator, domain)
         if self.missing == "ignore":
-            curator.pass_rows_through(_whole_or_nothing)
+            curator.map_rows(BlankIncomplete())
         counted = count_columns(curator, public_columns(domain, gaps), gaps, n_rows)
         with progress(self.verbose, f"Fitting {len(counted.columns)} column(s)") as watch:
             if len(counted.columns) > 1:
@@ -218,8 +219,3 @@ class TableModel(DensityMixin, PrivateEstimator):
         self._checked_budget()
         gaps = self.missing == "model"
         self._publish(*restored(values, public_columns(self._domain, gaps), gaps))
-
-
-def _whole_or_nothing(block: Array) -> Array:
-    """Return rows with all cells missing where any is, so that none of them are counted."""
-    return np.where(np.isnan(block).any(axis=1, keepdims=True), np.nan, block)

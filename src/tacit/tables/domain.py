@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
 
 Array = NDArray[np.float64]
 
 _LEAST_SCALE = 1e-100
-_LONGEST = 1e150  # as squares of more overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,29 +135,22 @@ class Domain:
 
         They are stored column by column, which is how most statistics read them.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            columns = block.T
-            z = np.empty(columns.shape)
-            if self.centre.any() or (self.scale != 1.0).any():
-                columns = np.divide(np.subtract(columns, self.centre[:, None], out=z), self.scale[:, None], out=z)
-            if self.unbounded or self.ball:
-                z[...] = columns
-            if self.unbounded:
-                return z.T
-            if not self.ball:
-                return np.clip(columns, -1.0, 1.0, out=z).T
-            lengths = _lengths(z)
-            odd = ~np.isfinite(lengths)
-            if odd.any():
-                z[:, odd] = _shortened(z[:, odd])
-                lengths[odd] = _lengths(_filled(z[:, odd]))  # a missing cell adds nothing to a row's length
-            reach = math.sqrt(self.columns)
-            z *= reach / np.maximum(lengths, reach)
-            return z.T
+        return self.row_map(block)
+
+    @property
+    def row_map(self) -> Standardise:
+        """The map that rows pass through on their way into standard coordinates."""
+        within = "anywhere" if self.unbounded else "ball" if self.ball else "box"
+        return Standardise(self.centre, self.scale, within)
+
+    @property
+    def restoring_map(self) -> Affine:
+        """The map that rows in standard coordinates pass through on their way back to their own units."""
+        return Affine(self.scale, self.centre)
 
     def restore(self, z: Array) -> Array:
         """Return rows in their own units, from standard coordinates."""
-        return self.centre + self.scale * z
+        return self.restoring_map(z)
 
     def table(self, z: Array) -> Array | pa.Table:
         """Return rows as they would be in a file: decoded by the schema if there is one."""
@@ -173,25 +166,6 @@ class Domain:
         names = self.names or [f"column {j + 1}" for j in range(self.columns)]
         low, high = self.restore(-np.ones(self.columns)), self.restore(np.ones(self.columns))
         return "a box: " + _listed([f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)])
-
-
-def _filled(z: Array) -> Array:
-    return np.where(np.isnan(z), 0.0, z)
-
-
-def _lengths(z: Array) -> Array:
-    """Return the lengths of rows, given column by column; each is computed alike, wherever the row stands."""
-    squares = np.zeros(z.shape[1])
-    for column in z:
-        squares += column * column
-    return np.sqrt(squares, out=squares)
-
-
-def _shortened(z: Array) -> Array:
-    """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
-    z = np.clip(z, -1e300, 1e300)
-    largest = np.abs(_filled(z)).max(axis=0)
-    return np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)
 
 
 def _words(column: Column) -> str:

@@ -8,8 +8,8 @@ from scipy.stats import norm
 from sklearn.linear_model import LinearRegression as Plain
 
 import tacit
-from tacit.erm.losses import HuberLoss
 from tacit.erm.newton_regression import best_threshold
+from tacit.statistics.losses import HuberLoss
 from tacit.tables import Boolean, Categorical, Numeric, Schema
 
 LEVELS = (3, 5, 12)

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 import tacit
 from tacit.erm.coordinates import Coordinates, Scatter
 from tacit.erm.linear_estimator import SOLVERS
-from tacit.erm.losses import LogisticLoss
 from tacit.erm.newton import GRADIENT, Newton, corrected, secant
 from tacit.erm.problem import Problem
 from tacit.erm.variance_reduced import DIFFERENCE, SNAPSHOT
@@ -15,6 +14,7 @@ from tacit.latent.engine import run
 from tacit.privacy import Budget, SampledGaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source
+from tacit.statistics.losses import LogisticLoss
 
 RNG = np.random.default_rng(0)
 ROWS = np.column_stack([RNG.normal(size=(3000, 2)), np.zeros(3000)])
@@ -124,7 +124,7 @@ def test_a_ridge_counts_for_as_much_less_as_gradients_are_weighed_down(solver):
     C = 1 / (0.01 * len(X))
     model = tacit.LogisticRegression(solver=solver, C=C, classes=[0, 1], bounds=5.0, random_state=0).fit(X, y)
     plain = LogisticRegression(C=C).fit(X, y)
-    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(plain.coef_), rel=0.03)
+    assert np.linalg.norm(model.coef_) == pytest.approx(np.linalg.norm(plain.coef_), rel=0.045)
 
 
 @pytest.mark.parametrize("solver", ["svrg", "katyusha"])
@@ -186,7 +186,7 @@ def test_coordinates_are_white_where_noise_is_small():
     assert np.linalg.cond(coarse.whitener) < 1.1  # nothing is known, and nothing is undone
     beta = np.array([[0.3, 1.0, -2.0]])
     rows = np.array([[1.0, 2.0, 7.0]])
-    moved = fine(rows)
+    moved = fine.row_map(rows)
     there = fine.to_standard(beta)
     assert moved[0, -1] == 7.0
     np.testing.assert_allclose(beta[0, 0] + moved[0, :2] @ beta[0, 1:], there[0, 0] + rows[0, :2] @ there[0, 1:])

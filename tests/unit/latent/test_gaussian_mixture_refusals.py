@@ -188,7 +188,7 @@ def test_parameters(refuse, options, words):
 @pytest.mark.parametrize("method", ["scale_free", "joint", "per_parameter"])
 def test_budgets_whose_noise_cannot_be_drawn(refuse, method, tmp_path):
     account = Ledger(tmp_path / "other.db").create("people", Budget(1.0, 1e-6), "add_remove")
-    budget = {"epsilon": 1e-6, "delta": 1e-12, "neighbors": "add_remove", "ledger": account}
+    budget = {"epsilon": 1e-12, "delta": 1e-12, "neighbors": "add_remove", "ledger": account}
     assert "more noise than can be drawn; use a larger epsilon" in refuse(ROWS, PlanError, method=method, **budget)
     assert account.history() == []
 

@@ -57,7 +57,7 @@ def test_a_fit_that_has_mistaken_components():
     weights = np.array([0.8, 0.15, 0.05])
     mistaken = [
         model
-        for seed in (34, 36, 18)
+        for seed in (1, 9, 10)
         if abs((model := fit(rows(8000, weights, THREE, seed), 3, random_state=seed)).weights_[0] - 0.8) > 0.2
     ]
     found = [np.sort(solved(model).mixture.weights)[::-1] for model in mistaken]

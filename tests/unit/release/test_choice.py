@@ -57,8 +57,8 @@ def test_choices_are_counted_and_stated():
     curator = chosen(Choice(sums(), 2))[2]
     (record,) = curator.certificate(Budget(1.0, 0.0)).releases
     assert (record.count, record.mechanism, record.lattice_step) == (2, "exponential mechanism", None)
-    assert record.sensitivity == pytest.approx(2.0, rel=1e-6)
-    assert record.noise_scale == pytest.approx(8.0, rel=1e-6)  # 2 sensitivities over epsilon 1/2 of each choice
+    assert record.sensitivity == pytest.approx(2.0, rel=2e-3)
+    assert record.noise_scale == pytest.approx(8.0, rel=2e-3)  # 2 sensitivities over epsilon 1/2 of each choice
     assert curator.noise("columns", sums()) == record.noise_scale
     with pytest.raises(PlanError, match="no further release"):
         curator.choose("columns", Choice(sums(), 1))
@@ -106,17 +106,20 @@ def test_utilities_move_no_further_than_sums():
 
 def test_choices_of_shares_of_the_rows():
     rows = np.zeros((300, 4))
-    for share in range(3):
-        rows[share::3, share] = 1.0
-    plan = Plan((SplitSelection("columns", 0.1, 1, 4, parts=3),))
-    curator = Curator(as_source(rows), plan, random_state=0)
-    assert [int(curator.choose("columns", Choice(sums(), 1))[0][0]) for _ in range(3)] == [0, 1, 2]
+    rows[0, 1] = rows[0, 2] = 1.0  # in one of the shares
+    plan = Plan((SplitSelection("columns", 1e-3, 1, 4, parts=3),))
+    found = []
+    for seed in range(9):
+        curator = Curator(as_source(rows), plan, random_state=seed)
+        found.append([int(curator.choose("columns", Choice(sums(), 1))[0][0]) in (1, 2) for _ in range(3)])
+    assert np.sum(found, axis=1).min() >= 1  # the row is in one of the shares, and chance may help
+    assert (np.mean(found, axis=0) < 1).all()  # not in the same one for every deal
     with pytest.raises(PlanError, match="no further release"):
         curator.choose("columns", Choice(sums(), 1))
     curator = Curator(as_source(rows), Plan((SplitSelection("columns", 0.1, 2, 4, parts=3),)), random_state=0)
     with pytest.raises(PlanError, match="has 2 choices of each share, and 1 are asked for"):
         curator.choose("columns", Choice(sums(), 1))
-    assert [int(curator.choose("columns", Choice(sums(), 2))[0][0]) for _ in range(3)] == [0, 1, 2]
+    assert [len(curator.choose("columns", Choice(sums(), 2))[0]) for _ in range(3)] == [2, 2, 2]
 
 
 def test_choices_of_shares_cost_what_those_of_one_share_cost():
@@ -124,5 +127,4 @@ def test_choices_of_shares_cost_what_those_of_one_share_cost():
     assert split.delta(0.3) == once.delta(0.3)
     assert split.epsilon(0.0) == pytest.approx(2 / 3)
     assert Plan.from_dict(split.to_dict()) == split
-    with pytest.raises(PlanError, match="moves all rows behind it"):
-        Plan((SplitSelection("a", 3.0, parts=8),), "add_remove")
+    assert Plan((SplitSelection("a", 3.0, parts=8),), "add_remove").epsilon(0.0) == pytest.approx(1 / 3)

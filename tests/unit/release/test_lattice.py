@@ -73,19 +73,32 @@ def test_a_row_that_comes_moves_every_later_row_and_all_blocks_may_round_differe
     assert apart <= lattice.rounding_l1(1, blocks=51)
 
 
-@given(noise=positive, ratio=st.floats(2.0**-29, 2.0**60), blocks=st.sampled_from([1, 2, 100, 2**17]))
-def test_the_step_fits_the_noise_and_the_rows(noise, ratio, blocks):
+@given(noise=positive, ratio=st.floats(2.0**-29, 2.0**60))
+def test_the_step_fits_the_noise_and_the_rows(noise, ratio):
     largest = noise / ratio
-    step = Lattice.for_noise(noise, largest, blocks).step
+    step = Lattice.for_noise(noise, largest).step
     assert 1 <= noise / step < 2**39
     assert largest * 2**30 / step < 2**62
     if ratio >= 2.0**-6:
         assert noise / step >= 2**24
 
 
-def test_the_step_is_as_fine_as_rows_noise_and_blocks_allow():
+@given(largest=positive, rows=st.integers(1, 2**30))
+def test_sums_fit_and_no_finer_lattice_would_hold_them(largest, rows):
+    step = Lattice.for_sums(largest, rows).step
+    assert largest * rows / step < 2**62
+    assert largest * rows / step >= 2**60 or step == 2.0**-1074
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), min_size=1), st.integers(0, 70))
+def test_coarsening_rounds_to_the_nearest_point(steps, shift):
+    coarse = Lattice(1.0).coarsened(np.array(steps, dtype=np.int64), Lattice(2.0**-shift))
+    for fine, near in zip(steps, coarse.tolist()):
+        assert 2 * abs(near * 2**shift - fine) <= 2**shift * (shift > 0)
+
+
+def test_the_step_is_as_fine_as_rows_and_noise_allow():
     assert Lattice.for_noise(1.0, 1.0).step == 2.0**-31
-    assert Lattice.for_noise(1.0, 1.0, blocks=100).step == 2.0**-31  # 2**30 rows must fit
     assert Lattice.for_noise(2.0**-20, 1.0).step == 2.0**-31
     assert Lattice.for_noise(2.0**20, 1.0).step == 2.0**-18  # the noise must be within the samplers' range
 

@@ -22,9 +22,7 @@ BUDGET = Budget(1.0, 1e-6)
 
 
 def asked(tilt=None, strength=5.0):
-    def gradients(parameters):
-        return WeighedGradients(LogisticLoss(), parameters[None], 2.0)
-
+    gradients = WeighedGradients(LogisticLoss(), np.zeros((1, 3)), 2.0)
     likely = 0.2 * len(ROWS) * np.eye(3)
     return Minimum(gradients, np.zeros(3), strength * np.eye(3), likely, float(len(ROWS)), np.log(2.0), tilt)
 
@@ -127,6 +125,27 @@ def test_what_is_stated_grows_with_what_may_go_wrong():
     """More rows, longer parameters and weaker curvature are reckoned with; by next to nothing where they are few."""
     few, many = (replace(asked(), most_rows=count).search("replace_one", None, 8192, 1) for count in (1e4, 1e9))
     assert few.sensitivity < 1.0001 * few.change / np.sqrt(5.0) < many.sensitivity
-    steep = replace(asked(), gradients=lambda parameters: WeighedGradients(HuberLoss(9.0), parameters[None], 2.0))
+    steep = replace(asked(), gradients=WeighedGradients(HuberLoss(9.0), np.zeros((1, 3)), 2.0))
     assert steep.search("replace_one", None, 8192, 1).sensitivity > 8 * few.sensitivity
     assert asked(strength=0.05).search("replace_one", None, 8192, 1).sensitivity > 9 * few.sensitivity
+
+
+def test_minima_of_more_rows_than_were_reckoned_with_are_refused():
+    with pytest.raises(PlanError, match="more rows than"):
+        curator().minimise("minimum", replace(asked(), most_rows=len(ROWS) - 1.0))
+
+
+@pytest.mark.parametrize("elsewhere", [np.full(3, 0.5), np.full(3, 1e9), np.full(3, np.nan)], ids=str)
+def test_what_a_search_comes_to_is_checked(monkeypatch, elsewhere):
+    """However the search goes wrong, nothing is told but parameters with a small gradient."""
+    monkeypatch.setattr("tacit.release.minimum.Search._searched", lambda self, total, tilt: elsewhere)
+    with pytest.raises(RuntimeError, match="nothing is told"):
+        curator().minimise("minimum", asked())
+
+
+def test_losses_that_are_convex_by_declaration_have_no_private_minima():
+    from tacit.erm import ConvexLoss
+
+    declared = ConvexLoss(lambda p, y: (p - y) ** 2 / 2, lambda p, y: p - y, lipschitz=20.0, smoothness=1.0)
+    with pytest.raises(TypeError, match="by declaration alone"):
+        WeighedGradients(declared, np.zeros((1, 3)), 2.0)

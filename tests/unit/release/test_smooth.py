@@ -108,7 +108,7 @@ def test_what_has_no_guarantee_is_refused():
         Curator(ROWS, Plan((Gaussian("mean", 2.0),), "add_remove"), random_state=0).release("mean", Fixed())
 
     class Elsewhere:
-        by_position = False
+        local = False
 
     with pytest.raises(PlanError, match="not on a cluster"):
         Curator(Elsewhere(), Plan((smooth,))).release("mean", Fixed())

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from threadpoolctl import threadpool_info
 
-from tacit.release.sampling import PoissonSample
+from tacit.release.sampling import Deal, PoissonSample
 from tacit.sources import BLOCK_ROWS, FrameSource, Source, as_source, has_missing, matrix, numeric
 from tacit.sources.summation import _Shared, sum_over_streams
 
@@ -348,16 +348,17 @@ def test_an_engine_needs_to_implement_sum_alone(rows):
     assert numeric(Doubled(frame)).map(lambda block: 2 * block).sum(thousandths) == [20_000]
 
 
-def test_parts_are_dealt_out_by_position(source, rows):
+def test_shares_hold_every_row_once(source, rows):
     numbers = numeric(source)
-    for of in (1, 3, 10_000):
-        for index in (0, of // 2, of - 1):
-            part = numbers.part(index, of)
-            found = np.concatenate(list(part.blocks()))
-            assert found.tolist() == rows[index::of].tolist()
-            assert part.n_rows == len(found)
-    doubled = numbers.part(1, 3).map(lambda block: 2 * block)
-    assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == 2 * rows[1::3, 2].sum()
+    for parts in (1, 3, 1000):
+        deal = Deal(parts, key=bytes(32))
+        shares = [np.concatenate(list(numbers.sampled(deal.share(index)).blocks())) for index in range(min(parts, 5))]
+        every = np.concatenate([deal((0, number), len(block)) for number, block in enumerate(numbers.blocks())])
+        for index, share in enumerate(shares):
+            assert share.tolist() == rows[every == index].tolist()
+    doubled = numbers.sampled(deal.share(1)).map(lambda block: 2 * block)
+    expected = 2 * rows[every == 1, 2].sum()
+    assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == expected
 
 
 def test_wide_blocks_are_summed_in_strips_and_only_then_rounded():
@@ -382,12 +383,27 @@ def test_wide_blocks_are_summed_in_strips_and_only_then_rounded():
     assert last == [100, "rounded"]
 
 
-def test_parts_of_wide_rows_are_taken_before_they_are_mapped():
+def test_samples_are_taken_before_rows_are_mapped():
     rows = np.arange(20.0).reshape(10, 2)
     seen = []
-    part = as_source(rows).map(lambda block: seen.append(len(block)) or -block).part(1, 3)
-    np.testing.assert_array_equal(np.concatenate(list(part.blocks())), -rows[1::3])
+    part = (
+        as_source(rows).map(lambda block: seen.append(len(block)) or -block).sampled(lambda place, n: np.arange(n) < 3)
+    )
+    np.testing.assert_array_equal(np.concatenate(list(part.blocks())), -rows[:3])
     assert seen == [3]
+
+
+def test_few_rows_of_many_blocks_are_summed_together():
+    seen = []
+
+    def total(block):
+        seen.append(len(block))
+        return block.sum(axis=0)
+
+    rows = as_source(np.ones((20 * BLOCK_ROWS, 1)))
+    counts = rows.sampled(Deal(32, key=bytes(32)).share(3)).sum(total, finish=lambda sums: sums.astype(np.int64))
+    assert counts[0] == sum(seen)
+    assert len(seen) == 1
 
 
 # Folders of Parquet files
@@ -451,7 +467,7 @@ def test_streams_of_files_are_their_blocks(scattered):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_sums_and_samples_of_files_are_those_in_memory(scattered, threads):
     def total(block):
-        return np.round(2**20 * np.nan_to_num(block).sum(axis=0)).astype(np.int64)
+        return np.round(2**20 * np.nan_to_num(block)).sum(axis=0).astype(np.int64)
 
     whole = as_source(pa.concat_tables(list(scattered.blocks())))
     for ours, theirs in ((scattered, whole), (scattered.select(["y"]), whole.select(["y"]))):
@@ -496,6 +512,6 @@ def test_folders_that_are_no_tables(folder, tmp_path_factory):
 def test_a_source_shows_neither_rows_nor_who_is_in_a_sample():
     held = as_source([[123.0]]).map(lambda block: block + 0.5).held()
     sampled = held.sampled(PoissonSample(0.5, key=b"secret"))
-    for source in (held, held.part(0, of=1), sampled):
+    for source in (held, held.sampled(Deal(2, key=b"secret").share(0)), sampled):
         assert "123" not in repr(source)
         assert "secret" not in repr(source)

@@ -74,9 +74,15 @@ def table(rows=2000, seed=0):
     return np.column_stack([X, X @ [1.0, -2.0] + 0.5 + rng.normal(size=rows)])
 
 
-def test_blocks_are_least_squares_of_their_rows():
+def dealt(rows, parts, blocks=1):
+    """Rows, dealt out in turn."""
+    turns = np.arange(len(rows)) % parts
+    return list(zip(np.array_split(rows, blocks), np.array_split(turns, blocks)))
+
+
+def test_groups_are_least_squares_of_their_rows():
     rows = table()
-    points = BlockSquares(2, 2000, 10.0, parts=7).points([rows[:900], rows[900:]], 7)
+    points = BlockSquares(2, 2000, 10.0, parts=7).points(dealt(rows, 7, blocks=2), 7)
     for part in range(7):
         mine = rows[part::7]
         inputs = np.column_stack([np.ones(len(mine)), mine[:, :2]])
@@ -84,29 +90,41 @@ def test_blocks_are_least_squares_of_their_rows():
         np.testing.assert_allclose(points[part] * 10.0 / 2**40, expected, atol=1e-7)
 
 
+def test_points_do_not_depend_on_the_order_of_rows():
+    """To the last bit: a changed cell may move all rows, where they are kept in order."""
+    rows, turns = table(), np.random.default_rng(1).integers(0, 7, 2000)
+    order = np.random.default_rng(0).permutation(2000)
+    squares = BlockSquares(2, 2000, 10.0, parts=7)
+    assert (squares.points([(rows, turns)], 7) == squares.points([(rows[order], turns[order])], 7)).all()
+
+
+def test_groups_without_rows_have_a_point():
+    assert np.isfinite(BlockSquares(2, 100, 3.0, parts=10).points([(table(100), np.zeros(100, int))], 10)).all()
+
+
 @pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf, 1e308, 1e-308, 0.0])
 @pytest.mark.parametrize("column", [0, 2])
-def test_a_row_has_a_say_in_one_block_whatever_it_holds(cell, column):
+def test_a_row_has_a_say_in_one_group_whatever_it_holds(cell, column):
     rows = table(400)
     other = rows.copy()
     other[11, column] = cell
     mean = BlockSquares(2, 400, 3.0, parts=20)
-    apart = mean.points([rows], 20) != mean.points([other], 20)
+    apart = mean.points(dealt(rows, 20), 20) != mean.points(dealt(other, 20), 20)
     assert set(np.flatnonzero(apart.any(axis=1))) <= {11}
-    assert (np.linalg.norm(mean.points([other], 20) / 2.0**40, axis=1) <= 1 + 1e-9).all()
-    values = [np.array([float(value) for value in mean.answer([each], 0.0)[0]]) for each in (rows, other)]
+    assert (np.linalg.norm(mean.points(dealt(other, 20), 20) / 2.0**40, axis=1) <= 1 + 1e-9).all()
+    values = [np.array([float(value) for value in mean.answer(dealt(each, 20), 0.0)[0]]) for each in (rows, other)]
     assert np.linalg.norm(values[0] - values[1]) <= mean.least(0.0)
 
 
 def test_the_same_rows_everywhere_have_a_solution():
     rows = np.ones((100, 3))
-    assert np.isfinite(BlockSquares(2, 100, 3.0, parts=10).points([rows], 10)).all()
-    assert not BlockSquares(2, 100, 3.0, parts=10).points([np.zeros((100, 3))], 10).any()
+    assert np.isfinite(BlockSquares(2, 100, 3.0, parts=10).points(dealt(rows, 10), 10)).all()
+    assert not BlockSquares(2, 100, 3.0, parts=10).points(dealt(np.zeros((100, 3)), 10), 10).any()
 
 
-def test_centres_need_blocks_enough():
-    assert BlockCentre(2, 10_000, 3.0).blocks_used(0.1) == 277
-    assert BlockCentre(2, 600, 3.0).blocks_used(0.1) == 100
+def test_centres_need_groups_enough():
+    assert BlockCentre(2, 10_000, 3.0).groups(0.1) == 277
+    assert BlockCentre(2, 600, 3.0).groups(0.1) == 100
     assert BlockCentre(2, 300, 3.0).least(0.1) == 0.0
     assert BlockCentre(2, BlockCentre(2, 300, 3.0).least_rows(0.1), 3.0).least(0.1) > 0.0
 
@@ -116,4 +134,4 @@ def test_what_makes_no_sense_is_refused(options, words):
     with pytest.raises(ValueError, match=words):
         BlockSquares(**{"columns": 2, "rows": 100, "radius": 1.0, **options})
     with pytest.raises(ValueError, match="were said to be there"):
-        BlockSquares(2, 99, 1.0).points([table(100)], 3)
+        BlockSquares(2, 99, 1.0).points(dealt(table(100), 3), 3)

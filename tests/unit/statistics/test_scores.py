@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tacit.erm.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 from tacit.statistics import (
     Components,
     FoldedScores,
@@ -18,6 +17,7 @@ from tacit.statistics import (
     SymmetricRegressionGradient,
     TableComponents,
 )
+from tacit.statistics.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
 
 WIDTH = 11
 RNG = np.random.default_rng(0)

@@ -28,7 +28,9 @@ def means(x, m, low=-100.0, high=100.0):
 
 def answered(x, m, smoothness, low=-100.0, high=100.0):
     rows = np.asarray(x, dtype=float)[:, None]
-    values, bounds = means(x, m, low, high).answer(np.array_split(rows, 3), smoothness)
+    values, bounds = means(x, m, low, high).answer(
+        [(part, np.zeros(len(part), int)) for part in np.array_split(rows, 3)], smoothness
+    )
     return float(values[0]), bounds[0]
 
 
@@ -80,7 +82,8 @@ def test_halving_finds_the_largest_term(seed):
 
 def test_means_are_exact():
     x = [0.5, -3.0, 2.0, 1e300, -np.inf, 4.0, 1.0]
-    values, _ = means(x, 2).answer([np.array(x)[:3, None], np.array(x)[3:, None]], 0.5)
+    parts = np.array(x)[:3, None], np.array(x)[3:, None]
+    values, _ = means(x, 2).answer([(part, np.zeros(len(part), int)) for part in parts], 0.5)
     assert values == [Fraction(7, 6)]  # 0.5, 1 and 2
     assert answered([7.0] * 9, 2, 0.5, -1.0, 5.0)[0] == 5.0
     assert answered([np.nan] * 9, 2, 0.5, -1.0, 5.0)[0] == 2.0  # the middle of the range

@@ -58,7 +58,8 @@ class LogisticLoss:
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
         signed = np.where(targets > 0.5, predictions[0], -predictions[0])
-        return self._weight(targets) * np.logaddexp(0.0, -signed)
+        found: Array = self._weight(targets) * np.logaddexp(0.0, -signed)
+        return found
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return p - y, the larger of p and 1 - p, and p (1 - p), p being the probability of class 1."""
@@ -133,7 +134,8 @@ class SoftmaxLoss:
         top = predictions.max(axis=0)
         total = top + np.log(np.exp(predictions - top).sum(axis=0))
         codes = targets.astype(np.intp)
-        return self._weight(targets) * (total - predictions[codes, np.arange(len(codes))])
+        found: Array = self._weight(targets) * (total - predictions[codes, np.arange(len(codes))])
+        return found
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return p - e_y, the longest p - e_k over classes k, and the mean of p_k (1 - p_k)."""
@@ -155,7 +157,8 @@ class SoftmaxLoss:
         p = _shares(predictions)
         slopes = p[:, None] - np.eye(self.outputs)[:, :, None]  # of prediction k when the class is y: (k, y, rows)
         shares = np.array(self.weights)[:, None] ** 2 * p
-        return np.einsum("ayn,byn,yn->abn", slopes, slopes, shares)
+        found: Array = np.einsum("ayn,byn,yn->abn", slopes, slopes, shares)
+        return found
 
     def _weight(self, targets: Array) -> Array:
         places = np.clip(np.rint(targets), 0, self.outputs - 1).astype(np.intp)
@@ -234,10 +237,12 @@ class SmoothedHingeLoss:
         codes = [np.full(predictions.shape[1], code) for code in (0.0, 1.0)]
         likelihoods = np.exp([-2.0 * self.value(predictions, code) for code in codes])
         curvatures = np.array([self.derivatives(predictions, code)[2] for code in codes])
-        return ((likelihoods * curvatures).sum(axis=0) / likelihoods.sum(axis=0))[None, None]
+        found: Array = ((likelihoods * curvatures).sum(axis=0) / likelihoods.sum(axis=0))[None, None]
+        return found
 
     def _signed(self, predictions: Array, targets: Array) -> Array:
-        return np.where(targets > 0.5, predictions[0], -predictions[0])
+        found: Array = np.where(targets > 0.5, predictions[0], -predictions[0])
+        return found
 
     def _weight(self, targets: Array) -> Array:
         return np.where(targets > 0.5, self.weights[1], self.weights[0])
@@ -275,7 +280,8 @@ class HuberLoss:
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
         sizes = np.abs(predictions[0] - targets)
-        return np.where(sizes < self.threshold, sizes**2 / 2, self.threshold * (sizes - self.threshold / 2))
+        found: Array = np.where(sizes < self.threshold, sizes**2 / 2, self.threshold * (sizes - self.threshold / 2))
+        return found
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return the residual cut off at the threshold, the threshold, and 1 for rows within it."""
@@ -322,12 +328,17 @@ class SquaredLoss:
 
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
-        return (predictions[0] - targets) ** 2 / 2
+        found: Array = (predictions[0] - targets) ** 2 / 2
+        return found
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return residuals, infinity and 1."""
         residuals = predictions - targets
         return residuals, np.full(len(targets), math.inf), np.ones(len(targets))
+
+
+ProvenLoss = LogisticLoss | SoftmaxLoss | SmoothedHingeLoss | HuberLoss
+"""Losses that are convex, with slopes and curvatures that are bounded as stated: what private minima rest on."""
 
 
 def _share(predictions: Array) -> Array:

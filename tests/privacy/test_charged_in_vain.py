@@ -1,0 +1,166 @@
+"""A budget is never spent on nothing: whatever the options and the shape of the table, a fit that is charged comes out.
+
+Random estimators with random options fit random tables. Each ends in one of two ways: a model, or a refusal in a
+sentence with nothing charged.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.erm.linear_estimator import SOLVERS
+from tacit.privacy import PrivacyError
+
+ROWS = (1, 2, 3, 7, 40, 300, 2000)
+COLUMNS = (1, 2, 3, 6)
+
+
+def one_of(rng, *values):
+    """Return one of the values, as it is."""
+    return values[rng.integers(len(values))]
+
+
+def unsupervised(rng, columns):
+    count = int(rng.integers(1, 6))
+    common = {"n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40)}
+    kinds = [
+        (
+            tacit.KMeans,
+            {"n_clusters": count, "method": one_of(rng, "adaptive", "dplloyd", "dplloyd_zcdp", "dpem")},
+        ),
+        (
+            tacit.GaussianMixture,
+            {
+                "n_components": count,
+                "method": one_of(rng, "scale_free", "joint", "per_parameter"),
+                "covariance_type": one_of(rng, "full", "tied", "diag", "spherical"),
+            },
+        ),
+        (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": one_of(rng, "adaptive", "paper")}),
+        (tacit.Moments, {}),
+        (
+            tacit.SymmetricMixture,
+            {
+                "method": one_of(rng, "moments", "clipped", "robust", "truncated"),
+                "scale": one_of(rng, None, 1.0),
+                "split": bool(rng.integers(2)),
+                "sparsity": one_of(rng, None, 1),
+            },
+        ),
+    ]
+    kind, options = kinds[rng.integers(len(kinds))]
+    return kind, {**options, **common}
+
+
+def supervised(rng, columns):
+    method = one_of(rng, "scores", "robust", "trimmed", "sample_aggregate", "block_mean")
+    gradient = {
+        "method": one_of(rng, "moments", "clipped", "robust", "truncated"),
+        "scale": one_of(rng, None, 1.0),
+    }
+    solver = one_of(rng, *sorted(SOLVERS))
+    n_iter = one_of(rng, "auto", 1, 2, 11, 40)
+    kinds = [
+        (tacit.LinearRegression, {"method": method, "coef_bound": 10.0, "gradient_bounds": 10.0, "n_iter": n_iter}),
+        (tacit.Ridge, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
+        (tacit.Lasso, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
+        (tacit.HuberRegressor, {"solver": solver, "n_iter": n_iter}),
+        (tacit.MixtureOfRegressions, {"n_components": int(rng.integers(1, 4)), **gradient}),
+        (tacit.MissingCovariateRegression, gradient),
+    ]
+    kind, options = kinds[rng.integers(len(kinds))]
+    return kind, {**options, "target_bounds": one_of(rng, None, 1e-3, 5.0, 1e6)}
+
+
+def classifier(rng):
+    solver = one_of(rng, *sorted(SOLVERS))
+    kind = one_of(rng, tacit.LogisticRegression, tacit.LinearSVC)
+    options = {"solver": solver, "n_iter": one_of(rng, "auto", 1, 2, 11, 40), "C": one_of(rng, 1.0, 1e-6, np.inf)}
+    return kind, {**options, "classes": list(range(int(rng.integers(2, 4))))}
+
+
+def attempt(seed, tmp_path):
+    """Return the exception of a random fit, if it had one, and how many charges were made."""
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.choice(ROWS)), int(rng.choice(COLUMNS))
+    X = [rng.normal(size=(rows, columns)), np.zeros((rows, columns)), rng.standard_t(1, (rows, columns))][
+        rng.integers(3)
+    ]
+    which = rng.integers(5)
+    y = None
+    if which == 0:
+        kind, options = supervised(rng, columns)
+        y = X[:, 0] + rng.normal(size=rows)
+    elif which == 1:
+        kind, options = classifier(rng)
+        y = rng.integers(0, len(options["classes"]), rows)
+    elif which == 2:
+        kind, options = (
+            tacit.RobustMean,
+            {
+                "method": one_of(rng, "adaptive", "clipped", "robust", "trimmed"),
+                "moment_bound": one_of(rng, None, 2.0),
+                "noise": one_of(rng, "auto", "laplace", "gaussian"),
+            },
+        )
+    elif which == 3:
+        kind, options = tacit.TableModel, {}
+    else:
+        kind, options = unsupervised(rng, columns)
+    options |= {
+        "epsilon": float(10.0 ** rng.uniform(-4, 4)),
+        "delta": one_of(rng, 0.0, 1e-12, 1e-6, 1e-2),
+        "bounds": one_of(rng, 5.0, (-1.0, 3.0), 1e-6, 1e8, "private"),
+        "neighbors": one_of(rng, "replace_one", "add_remove"),
+        "random_state": int(seed),
+    }
+    account = tacit.Ledger(tmp_path / f"{seed}.db").create("rows", tacit.Budget(1e9, 0.5), options["neighbors"])
+    model, error = kind(ledger=account, **options), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X) if y is None else model.fit(X, y)
+        except Exception as raised:
+            error = raised
+    return model, error, len(account.history())
+
+
+@pytest.mark.parametrize("shard", range(6))
+def test_a_fit_that_is_charged_comes_out(shard, tmp_path):
+    for seed in range(60 * shard, 60 * shard + 60):
+        model, error, charges = attempt(seed, tmp_path)
+        if error is None:
+            assert charges == 1, f"seed {seed}: {model} was fitted with {charges} charges"
+        else:
+            assert charges == 0, f"seed {seed}: {model} was charged, and then: {type(error).__name__}: {error}"
+            assert isinstance(error, (ValueError, TypeError, PrivacyError)), f"seed {seed}: {model}: {error!r}"
+
+
+@pytest.mark.parametrize("n_iter", [11, 40])
+def test_more_rounds_than_shares(n_iter, tmp_path):
+    """Rows are dealt out into 8 shares here, and more early rounds than that use some of them twice."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160_000, 2))
+    account = tacit.Ledger(tmp_path / "budget.db").create("rows", tacit.Budget(1.0, 1e-6))
+    model = tacit.LogisticRegression(classes=[0, 1], bounds=5.0, n_iter=n_iter, ledger=account, random_state=0)
+    model.fit(X, (X[:, 0] > rng.logistic(size=len(X))).astype(int))
+    assert any("Split" in type(step).__name__ for step in model.privacy_.plan.steps)
+    assert np.abs(model.coef_ - [1.0, 0.0]).max() < 0.1
+
+
+@pytest.mark.parametrize("epsilon", [30.0, 1e3, 1e6])
+def test_a_pure_budget_that_is_large(epsilon, tmp_path):
+    """Laplace noise is private however fine its lattice is, so that there can be little of it."""
+    rows = np.random.default_rng(0).normal(3.0, 1.0, (5000, 1))
+    account = tacit.Ledger(tmp_path / "budget.db").create("rows", tacit.Budget(2e6, 1e-6))
+    model = tacit.RobustMean(epsilon=epsilon, ledger=account, random_state=0).fit(rows)
+    assert model.mean_[0] == pytest.approx(rows.mean(), abs=0.01)
+
+
+def test_a_budget_too_large_for_any_noise_is_refused_before_it_is_charged(tmp_path):
+    account = tacit.Ledger(tmp_path / "budget.db").create("rows", tacit.Budget(1e15, 1e-6))
+    with pytest.raises(PrivacyError, match="next to no noise"):
+        tacit.RobustMean(epsilon=1e12, delta=0.0, ledger=account).fit(np.zeros((100, 1)))
+    assert account.history() == []
