@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from tacit.privacy import Budget, Relation, SplitGaussian, Step
+from tacit.privacy import Budget, Gaussian, Relation, Split, Step
 
 MOST_SHARES = 32
 _LEAST_SHARES = 8
@@ -36,4 +36,4 @@ def dealt(step: Step, shares: int) -> Step:
     """Return a step whose releases are each of another share of the rows, for the same part of the budget."""
     if shares == 1:
         return step
-    return SplitGaussian(step.name, step.noise_multiplier / math.sqrt(step.count), 1, step.size, parts=shares)
+    return Split(shares, Gaussian(step.name, step.noise_multiplier / math.sqrt(step.count), 1, step.size))

@@ -47,10 +47,11 @@ from tacit.privacy import (
     Certificate,
     Gaussian,
     Laplace,
+    Mechanism,
     Plan,
     PlanError,
     ReleaseRecord,
-    SampledGaussian,
+    Sampled,
     Selection,
     Smooth,
     SmoothGaussian,
@@ -77,11 +78,10 @@ MOST_ROWS = 2**30
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
 _UNIT_ROUNDOFF = 2.0**-53
 _UP = 1 + 2.0**-48  # so that rounding does not make a choice's scale smaller
-_MECHANISMS: dict[type[Step], str] = {
+_MECHANISMS: dict[type[Mechanism], str] = {
     Laplace: "discrete Laplace",
     Selection: "exponential mechanism",
     Gaussian: "discrete Gaussian",
-    SampledGaussian: "discrete Gaussian",
     SmoothLaplace: "Laplace log-normal, by rows",
     SmoothGaussian: "Gaussian, by rows",
     TiltedGaussian: "discrete Gaussian tilt",
@@ -164,10 +164,10 @@ class Curator:
         """
         if isinstance(statistic, SmoothStatistic):
             return self._release_answer(name, statistic)
-        step, before = self._take(name, statistic, Gaussian, Laplace, SampledGaussian)
+        step, before = self._take(name, statistic, Gaussian, Laplace, sampled=True)
         sensitivity, lattice = self._sensitivity(step, statistic)
         noise_scale = self._scale(step, sensitivity)
-        draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
+        draw = discrete_laplace if isinstance(step.mechanism, Laplace) else discrete_gaussian
         total = self._sum(step, before, statistic, lattice)
         with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
             noise = draw(noise_scale / lattice.step, statistic.size, self._generator)
@@ -193,8 +193,8 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``SplitSelection``, all
-            choices of the next share of the rows.
+            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``Split``, all choices of
+            the next share of the rows.
         choice : Choice
             What to choose from.
         """
@@ -238,7 +238,8 @@ class Curator:
 
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
-        assert tilted is None or isinstance(tilted, TiltedGaussian)  # as _take has seen to
+        if tilted is not None and not isinstance(tilted, TiltedGaussian):
+            raise PlanError(f"Step {minimum.tilt!r} is a {tilted.kind} step, and a tilt needs a tilted_gaussian one.")
         return minimum.search(self.plan.neighbors, tilted, BLOCK_ROWS, MOST_ROWS // BLOCK_ROWS)
 
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
@@ -248,10 +249,10 @@ class Curator:
             self._rows = self._rows.held()
         rows = self._rows
         if isinstance(step, Split):
-            share = before // step.count if isinstance(step, Selection) else before
+            share = before // step.count if isinstance(step.mechanism, Selection) else before
             rows = rows.part(share % step.parts, step.parts)
-        if isinstance(step, SampledGaussian):
-            rows = rows.sampled(self._sample(step.sampling_rate))
+        if isinstance(step, Sampled):
+            rows = rows.sampled(self._sample(step.rate))
         total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
@@ -297,13 +298,18 @@ class Curator:
         )
 
     def _take(
-        self, name: str, statistic: Statistic | SmoothStatistic | Minimum, *kinds: type[Step], releases: int = 1
+        self,
+        name: str,
+        statistic: Statistic | SmoothStatistic | Minimum,
+        *kinds: type[Mechanism],
+        releases: int = 1,
+        sampled: bool = False,
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
-        if not isinstance(step, kinds):
+        if not isinstance(step.mechanism, kinds) or (isinstance(step, Sampled) and not sampled):
             raise PlanError(
                 f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, choose "
                 "selections, and minimise Gaussian and tilted ones."
@@ -313,7 +319,7 @@ class Curator:
                 f"Step {name!r} is planned for {step.size} numbers, and the statistic has {statistic.size}; plan for "
                 "as many as are released."
             )
-        if isinstance(step, Split) and isinstance(step, Selection) and releases != step.count:
+        if isinstance(step, Split) and isinstance(step.mechanism, Selection) and releases != step.count:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
         with self._lock:  # two threads must not both see the last one left
             if self._left[name] < releases:
@@ -331,14 +337,15 @@ class Curator:
     def _charge(self) -> None:
         with self._lock:  # whoever comes second waits until the charge is durable, and makes none
             if not self._charged and self._ledger is not None:
-                self._ledger.charge(self.plan, self._purpose)
+                self._ledger.charge(self.plan, self._purpose, seeded=self._generator.seeded)
             self._charged = True
 
     def _sensitivity(self, step: Step, statistic: Statistic) -> tuple[float, Lattice]:
         """Return the sensitivity of the sum as computed, and the lattice it is computed on."""
-        norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
+        mechanism = step.mechanism
+        norm: Norm = "l1" if isinstance(mechanism, Laplace) else "linf" if isinstance(mechanism, Selection) else "l2"
         # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
-        neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
+        neighbors = "add_remove" if isinstance(step, Sampled) else self.plan.neighbors
         stated = statistic.sensitivity(neighbors, norm)
         largest = statistic.sensitivity("add_remove", norm)
         blocks = 1 if neighbors == "replace_one" and self._rows.by_position else MOST_ROWS // BLOCK_ROWS
@@ -367,19 +374,19 @@ class Curator:
     def _scale(step: Step, sensitivity: float) -> float:
         """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
         scale = step.noise_multiplier * sensitivity
-        return 2 * scale * _UP if isinstance(step, Selection) else scale
+        return 2 * scale * _UP if isinstance(step.mechanism, Selection) else scale
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:
         with self._lock:
             done = self._records.get(step.name)
             self._records[step.name] = ReleaseRecord(
                 name=step.name,
-                mechanism=next(words for kind, words in _MECHANISMS.items() if isinstance(step, kind)),
+                mechanism=next(words for kind, words in _MECHANISMS.items() if isinstance(step.mechanism, kind)),
                 size=step.size,
                 count=releases if done is None else done.count + releases,
                 sensitivity=sensitivity,
                 noise_scale=noise_scale,
-                lattice_step=None if isinstance(step, Selection) else lattice.step,
+                lattice_step=None if isinstance(step.mechanism, Selection) else lattice.step,
             )
 
 

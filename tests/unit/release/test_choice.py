@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.privacy import Budget, Gaussian, Ledger, Plan, PlanError, Selection, SplitSelection
+from tacit.privacy import Budget, Gaussian, Ledger, Plan, PlanError, Selection, Split
 from tacit.release import Choice, Curator, planned
 from tacit.release.lattice import Lattice
 from tacit.sources import as_source
@@ -108,21 +108,21 @@ def test_choices_of_shares_of_the_rows():
     rows = np.zeros((300, 4))
     for share in range(3):
         rows[share::3, share] = 1.0
-    plan = Plan((SplitSelection("columns", 0.1, 1, 4, parts=3),))
+    plan = Plan((Split(3, Selection("columns", 0.1, 1, 4)),))
     curator = Curator(as_source(rows), plan, random_state=0)
     assert [int(curator.choose("columns", Choice(sums(), 1))[0][0]) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(PlanError, match="no further release"):
         curator.choose("columns", Choice(sums(), 1))
-    curator = Curator(as_source(rows), Plan((SplitSelection("columns", 0.1, 2, 4, parts=3),)), random_state=0)
+    curator = Curator(as_source(rows), Plan((Split(3, Selection("columns", 0.1, 2, 4)),)), random_state=0)
     with pytest.raises(PlanError, match="has 2 choices of each share, and 1 are asked for"):
         curator.choose("columns", Choice(sums(), 1))
     assert [int(curator.choose("columns", Choice(sums(), 2))[0][0]) for _ in range(3)] == [0, 1, 2]
 
 
 def test_choices_of_shares_cost_what_those_of_one_share_cost():
-    split, once = Plan((SplitSelection("a", 3.0, 2, 9, parts=8),)), Plan((Selection("a", 3.0, 2, 9),))
+    split, once = Plan((Split(8, Selection("a", 3.0, 2, 9)),)), Plan((Selection("a", 3.0, 2, 9),))
     assert split.delta(0.3) == once.delta(0.3)
     assert split.epsilon(0.0) == pytest.approx(2 / 3)
     assert Plan.from_dict(split.to_dict()) == split
     with pytest.raises(PlanError, match="moves all rows behind it"):
-        Plan((SplitSelection("a", 3.0, parts=8),), "add_remove")
+        Plan((Split(8, Selection("a", 3.0)),), "add_remove")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, SplitGaussian
+from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, Split
 from tacit.release import Curator, planned, uncalibrated
 from tacit.release.curator import BLOCK_ROWS, FINEST_NOISE, MOST_ROWS
 from tacit.release.lattice import Lattice
@@ -409,7 +409,7 @@ def test_numpy_neither_warns_nor_raises_because_of_rows():
 
 def shares_of(rows, parts, count=1):
     """What is released of rows dealt out, next to no noise."""
-    plan = planned([SplitGaussian("shares", 1.0, count, 2, parts)], Budget(200.0, 0.1))
+    plan = planned([Split(parts, Gaussian("shares", 1.0, count, 2))], Budget(200.0, 0.1))
     curator = Curator(as_source(rows), plan, random_state=0)
     return np.array([curator.release("shares", BoundedSum(2)) for _ in range(count * parts)]), curator
 
@@ -440,19 +440,19 @@ def test_more_shares_than_rows():
 
 
 def test_discrete_noise_is_charged_for_in_every_share():
-    step = SplitGaussian("shares", 1.0, 2, 10, 8)
+    step = Split(8, Gaussian("shares", 1.0, 2, 10))
     plan = uncalibrated([step], Budget(1.0, 1e-6))
     assert plan.sampling_error == pytest.approx(160 * discretisation_error(FINEST_NOISE))
 
 
 def test_sampled_releases_are_of_samples():
     """About as many rows as the rate says, other ones each time, and noise for what one row adds."""
-    from tacit.privacy import SampledGaussian
+    from tacit.privacy import Sampled
     from tacit.statistics import RowCount
 
     rows = as_source(np.zeros((20_000, 1)))
     for neighbors in ("replace_one", "add_remove"):
-        plan = planned([SampledGaussian("count", 1.0, 8, 1, 0.1)], Budget(2.0, 1e-5), neighbors)
+        plan = planned([Sampled(0.1, Gaussian("count", 1.0, 8, 1))], Budget(2.0, 1e-5), neighbors)
         curator = Curator(rows, plan, random_state=0)
         counts = [curator.release("count", RowCount())[0] for _ in range(8)]
         assert np.std(counts) > 10.0
@@ -463,9 +463,9 @@ def test_sampled_releases_are_of_samples():
 
 
 def test_a_sample_of_everything_is_everything():
-    from tacit.privacy import SampledGaussian
+    from tacit.privacy import Sampled
     from tacit.statistics import RowCount
 
-    plan = planned([SampledGaussian("count", 1.0, 1, 1, 1.0)], Budget(8.0, 1e-5))
+    plan = planned([Sampled(1.0, Gaussian("count", 1.0, 1, 1))], Budget(8.0, 1e-5))
     released = Curator(as_source(np.zeros((5000, 1))), plan, random_state=0).release("count", RowCount())
     assert released[0] == pytest.approx(5000.0, abs=5.0)

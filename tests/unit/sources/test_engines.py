@@ -16,7 +16,7 @@ import pytest
 from sklearn.base import clone
 
 import tacit
-from tacit.privacy import Budget, Gaussian, PlanError, SplitGaussian
+from tacit.privacy import Budget, Gaussian, PlanError, Split
 from tacit.release import Curator, planned
 from tacit.release.sampling import PoissonSample
 from tacit.sources import BLOCK_ROWS, as_source, has_missing, numeric, on_cluster
@@ -349,7 +349,7 @@ def test_where_rows_move_about_all_blocks_may_round_differently(people):
 
 
 def test_rows_without_places_cannot_be_dealt_out(people):
-    plan = planned([SplitGaussian("moments", 1.0, size=moments().size, parts=3)], Budget(1.0, 1e-6))
+    plan = planned([Split(3, Gaussian("moments", 1.0, size=moments().size))], Budget(1.0, 1e-6))
     with pytest.raises(PlanError, match="deals out rows"):
         Curator(numeric(as_source(on_dask(people[["x", "y"]]))), plan)
 
