@@ -208,7 +208,7 @@ class Ledger:
             "ORDER BY id",
             dataset,
         )
-        receipts = tuple(Receipt(*charge, seeded=mark != 0) for *charge, mark in charges)
+        receipts = tuple(Receipt(*values, mark != 0) for *values, mark in charges)
         books = Books(dataset, budget, relation, opened, head, receipts)
         if verify:
             books.verify()
