@@ -26,7 +26,7 @@ theorem and its proof. In short:
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.reduction import ForkingPickler
 
 from .budget import Budget, Relation, check_relation
@@ -208,7 +208,7 @@ class Ledger:
             "ORDER BY id",
             dataset,
         )
-        receipts = tuple(Receipt(*values, mark != 0) for *values, mark in charges)
+        receipts = tuple(replace(Receipt(*charge[:-1]), seeded=charge[-1] != 0) for charge in charges)
         books = Books(dataset, budget, relation, opened, head, receipts)
         if verify:
             books.verify()

@@ -144,9 +144,10 @@ class Curator:
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
-        if not rows.by_position and any(isinstance(step, Split) for step in plan.steps):
+        moves = plan.neighbors == "add_remove" or not rows.by_position
+        if moves and any(isinstance(step, Split) for step in plan.steps):
             raise PlanError(
-                "The plan deals out rows by their places, and on a cluster these may change. Use "
+                "The plan deals out rows by their places, and under add_remove or on a cluster these may change. Use "
                 "a method that sees all rows in each release, or pass the rows as a file or in memory."
             )
         self._records: dict[str, ReleaseRecord] = {}

@@ -124,5 +124,4 @@ def test_choices_of_shares_cost_what_those_of_one_share_cost():
     assert split.delta(0.3) == once.delta(0.3)
     assert split.epsilon(0.0) == pytest.approx(2 / 3)
     assert Plan.from_dict(split.to_dict()) == split
-    with pytest.raises(PlanError, match="moves all rows behind it"):
-        Plan((Split(8, Selection("a", 3.0)),), "add_remove")
+    assert Plan(split.steps, "add_remove").delta(0.3) == Plan(once.steps, "add_remove").delta(0.3)
