@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import dp_accounting
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, SampledGaussian, Step
+from tacit.privacy import Budget, Gaussian, Laplace, Plan, Sampled, Step
 from tacit.privacy.accounting import calibration_factor
 from tacit.privacy.gaussian_profile import gaussian_mu
 
@@ -32,7 +32,7 @@ def plans(quick: bool) -> dict[str, tuple[Step, ...]]:
     named: dict[str, tuple[Step, ...]] = {f"{k} Gaussian": (Gaussian("a", 1.0, count=k),) for k in (1, 100, 1000)}
     if not quick:
         named["10 Gaussian, 3 Laplace"] = (Gaussian("a", 1.0, count=10), Laplace("b", 1.0, count=3))
-        named["1000 sampled Gaussian"] = (SampledGaussian("a", 1.0, count=1000, sampling_rate=RATE),)
+        named["1000 sampled Gaussian"] = (Sampled(RATE, Gaussian("a", 1.0, count=1000)),)
     return named
 
 
@@ -50,8 +50,8 @@ def event(steps: tuple[Step, ...], noise: float) -> dp_accounting.DpEvent:
         single: dp_accounting.DpEvent = dp_accounting.GaussianDpEvent(noise * step.noise_multiplier)
         if isinstance(step, Laplace):
             single = dp_accounting.LaplaceDpEvent(noise * step.noise_multiplier)
-        elif isinstance(step, SampledGaussian):
-            single = dp_accounting.PoissonSampledDpEvent(step.sampling_rate, single)
+        elif isinstance(step, Sampled):
+            single = dp_accounting.PoissonSampledDpEvent(step.rate, single)
         events.append(dp_accounting.SelfComposedDpEvent(single, step.count))
     return dp_accounting.ComposedDpEvent(events)
 

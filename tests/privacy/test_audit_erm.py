@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.erm import ConvexLoss, HuberLoss, L1Ball, LogisticLoss, shares
-from tacit.privacy import Budget, Gaussian, Plan, SampledGaussian, SplitGaussian
+from tacit.privacy import Budget, Gaussian, Plan, Sampled, Split
 from tacit.release import Curator, planned
 from tacit.sources import as_source
 from tacit.statistics import LossGradients
@@ -99,7 +99,7 @@ def test_the_claim_stands_where_rows_are_dealt_out(trials, monkeypatch):
     monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
     assert audited("newton", trials).consistent_with()
     kinds = {step.name: type(step) for step in MODELS["newton"].fit(RIGHT).privacy_.plan.steps}
-    assert kinds["early gradient"] is kinds["second moments"] is SplitGaussian
+    assert kinds["early gradient"] is kinds["second moments"] is Split
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ class LargerSamples(Curator):
 
 
 def sampled(curator, neighbors, trials):
-    plan = planned([SampledGaussian("g", 1.0, RELEASES, 2, RATE)], Budget(2.0, 1e-3), neighbors)
+    plan = planned([Sampled(RATE, Gaussian("g", 1.0, RELEASES, 2))], Budget(2.0, 1e-3), neighbors)
 
     def run(rows, seed):
         made = curator(as_source(rows), plan, random_state=seed)
@@ -241,7 +241,7 @@ def test_their_corrections_are_not_caught_and_have_noise(solver):
 
 def test_differences_of_samples_are_not_caught():
     """The split form: the difference, clipped at what the distance allows, at a multiplier that the plan fixes."""
-    plan = planned([SampledGaussian("d", 1.0, 10, 2, 1 / 201)], Budget(1.0, 1e-3))
+    plan = planned([Sampled(1 / 201, Gaussian("d", 1.0, 10, 2))], Budget(1.0, 1e-3))
     apart = LossGradients(LogisticLoss(), np.array([[0.0, 6.0]]), 1.0, intercept=0.0, anchor=np.array([[0.0, -6.0]]))
 
     def run(rows, seed):

@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator
 from tacit.erm import shares
-from tacit.privacy import SplitGaussian
+from tacit.privacy import Split
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
@@ -74,7 +74,7 @@ def test_few_rows_can_be_dealt_out(monkeypatch):
     """The audits of shares are of shares."""
     monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
     model = MODELS["shares"].set_params(epsilon=8.0, delta=1e-3, bounds=1.0, neighbors="replace_one").fit(RIGHT)
-    assert {step.parts for step in model.privacy_.plan.steps if isinstance(step, SplitGaussian)} == {8}
+    assert {step.parts for step in model.privacy_.plan.steps if isinstance(step, Split)} == {8}
 
 
 def test_too_little_noise_is_caught(monkeypatch):

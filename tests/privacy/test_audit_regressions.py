@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
-from tacit.privacy import Budget, SplitGaussian
+from tacit.privacy import Budget, Gaussian, Split
 from tacit.release import Curator, planned
 from tacit.sources import Source, as_source
 from tacit.statistics import RobustSum
@@ -95,7 +95,7 @@ def test_too_little_noise_is_caught(monkeypatch):
 
 def dealt_out(trials):
     """Audit releases of rows that are dealt out: all twenty of them, not what a fit makes of them."""
-    plan = planned([SplitGaussian("shares", 1.0, parts=20)], Budget(2.0, 1e-3))
+    plan = planned([Split(20, Gaussian("shares", 1.0))], Budget(2.0, 1e-3))
     total = RobustSum(np.zeros(1), np.ones(1))
 
     def released(rows, seed):

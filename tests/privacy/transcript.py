@@ -51,13 +51,13 @@ class Transcript:
         return sum(
             float(np.sum((without - otherwise) ** 2)) / noise**2
             for step, noise, _, without, otherwise in self._both_ways(data, neighbor)
-            if isinstance(step, Gaussian)
+            if isinstance(step.mechanism, Gaussian)
         )
 
     def furthest_step(self, data, neighbor):
         """Return the most that the two data sets were apart in one release, as a share of what it was sized for."""
         return max(
-            float(np.linalg.norm(without - otherwise, 2 if isinstance(step, Gaussian) else 1))
+            float(np.linalg.norm(without - otherwise, 2 if isinstance(step.mechanism, Gaussian) else 1))
             * step.noise_multiplier
             / noise
             for step, noise, _, without, otherwise in self._both_ways(data, neighbor)
@@ -71,7 +71,7 @@ class Transcript:
         for plan, name, statistic, coordinates, released in self.releases:
             step = next(step for step in plan.steps if step.name == name)
             noise = step.noise_multiplier * statistic.sensitivity(
-                plan.neighbors, "l2" if isinstance(step, Gaussian) else "l1"
+                plan.neighbors, "l2" if isinstance(step.mechanism, Gaussian) else "l1"
             )
             sums = [statistic.block_sum(_mapped(rows, coordinates)) for rows in (data, neighbor)]
             yield step, noise, released, *sums
@@ -84,7 +84,11 @@ def _mapped(rows, functions):
 
 
 def _energy(step, residual, noise):
-    return np.sum(residual**2) / (2 * noise**2) if isinstance(step, Gaussian) else np.sum(np.abs(residual)) / noise
+    return (
+        np.sum(residual**2) / (2 * noise**2)
+        if isinstance(step.mechanism, Gaussian)
+        else np.sum(np.abs(residual)) / noise
+    )
 
 
 def planned_mu2(plan):
@@ -114,7 +118,7 @@ def audited(trials, curator=Curator, pair=None, seed=0, model=tacit.GaussianMixt
         return Transcript(model(random_state=seed, **settings), rows, curator).numbers(data, neighbor)
 
     claim = model(random_state=0, **settings).fit(data).privacy_
-    gaussian = all(isinstance(step, Gaussian) for step in claim.plan.steps)
+    gaussian = claim.plan.gaussian
     return audit_outputs(
         run,
         data,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from tacit.audit.fields import numbers_in
 from tacit.audit.outputs import Audit, Method, audit_outputs
-from tacit.privacy import Certificate, Gaussian, Relation
+from tacit.privacy import Certificate, Relation
 
 Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def audit_estimator(
     # Frames and files are scored in their own form only, which these rows no longer have.
     canaries = differing if isinstance(X, np.ndarray) else None
     if method is None:
-        gaussian = all(isinstance(step, Gaussian) for step in certificate.plan.steps)
+        gaussian = certificate.plan.gaussian
         method = "gdp" if gaussian and certificate.budget.delta > 0 else "threshold"
 
     def run(rows: Any, seed: int) -> Any:

@@ -53,6 +53,7 @@ def show(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
         return
     screen.table(_HEAD, [_row(state)])
     screen.say("\nSpent and left need not add up to the budget: charges compose for less than their sum.")
+    _say_seeded(state["seeded"])
 
 
 @app.command("list")
@@ -79,8 +80,12 @@ def history(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
     if not receipts:
         screen.say(f"Nothing was charged to {dataset!r} yet.")
         return
-    rows = [(str(r.id), r.time[:19].replace("T", " "), r.purpose, f"{r.epsilon:.4g}", r.hash[:12]) for r in receipts]
+    rows = [
+        (str(r.id), r.time[:19].replace("T", " "), r.purpose + " (SEEDED)" * r.seeded, f"{r.epsilon:.4g}", r.hash[:12])
+        for r in receipts
+    ]
     screen.table(("charge", "time (UTC)", "purpose", "epsilon alone", "receipt"), rows, words=3)
+    _say_seeded(sum(receipt.seeded for receipt in receipts))
 
 
 @app.command()
@@ -103,7 +108,7 @@ _HEAD = ("data set", "budget", "delta", "spent", "left", "charges", "neighbours"
 
 
 def _state(account: Account) -> dict[str, Any]:
-    budget = account.budget
+    budget, receipts = account.budget, account.history()
     return {
         "dataset": account.dataset,
         "epsilon": budget.epsilon,
@@ -111,8 +116,17 @@ def _state(account: Account) -> dict[str, Any]:
         "neighbors": account.neighbors,
         "spent": account.spent().epsilon,
         "remaining": account.remaining().epsilon,
-        "charges": len(account.history()),
+        "charges": len(receipts),
+        "seeded": sum(receipt.seeded for receipt in receipts),
     }
+
+
+def _say_seeded(count: int) -> None:
+    if count:
+        screen.say(
+            f"\nSEEDED: NOT PRIVATE. {count} charge{'s were' if count > 1 else ' was'} for noise from a fixed seed: "
+            "the budget does not hold for what was released so. Do not publish it."
+        )
 
 
 def _row(state: dict[str, Any]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.erm.newton import GRADIENT, Stand
 from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
-from tacit.privacy import Gaussian, SampledGaussian, Step
+from tacit.privacy import Gaussian, Sampled, Step
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
@@ -107,7 +107,7 @@ class StochasticGradient(Gradient):
     def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
         """Return the plan's step; a start for its noise, as the accountant knows no closed form."""
         multiplier = StochasticGradient.rate * math.sqrt(iterations / share)
-        return [SampledGaussian(GRADIENT, multiplier, iterations, size, sampling_rate=StochasticGradient.rate)]
+        return [Sampled(StochasticGradient.rate, Gaussian(GRADIENT, multiplier, iterations, size))]
 
     def update(self, state: Walk, index: int, statistic: LossGradients, released: Array, noise: float) -> Walk:
         """Go a step; divided by how many rows a sample has on average, not by how many there were."""

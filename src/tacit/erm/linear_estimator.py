@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from tacit.erm.shares import shares_of
 from tacit.erm.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
 from tacit.latent.engine import run
-from tacit.privacy import Budget, Relation, SampledGaussian, Step
+from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
 from tacit.statistics.components import Array
@@ -177,6 +176,6 @@ def _to_scale(step: Step, neighbors: Relation) -> Step:
     Where a row is replaced, sums move by twice what a row adds. Of all steps, those of sampled rows alone state their
     noise in units of what a row adds under both relations.
     """
-    if neighbors == "replace_one" and isinstance(step, SampledGaussian):
-        return replace(step, noise_multiplier=2 * step.noise_multiplier)
+    if neighbors == "replace_one" and isinstance(step, Sampled):
+        return step.scaled(2.0)
     return step

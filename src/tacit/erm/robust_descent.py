@@ -22,7 +22,7 @@ import numpy as np
 from tacit.erm.newton import GRADIENT, Stand
 from tacit.erm.problem import Problem, Solver
 from tacit.latent.engine import Noise
-from tacit.privacy import Gaussian, SampledGaussian, Step
+from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Statistic
 from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
@@ -91,7 +91,7 @@ class RobustDescent(Solver):
         counting: list[Step] = [Gaussian(ROWS, (_COUNTING * share) ** -0.5)] if count_rows else []
         if sampling_rate == 1:
             return [*counting, Gaussian(GRADIENT, multiplier, iterations, size)]
-        sampled = SampledGaussian(GRADIENT, sampling_rate * multiplier, iterations, size, sampling_rate=sampling_rate)
+        sampled = Sampled(sampling_rate, Gaussian(GRADIENT, sampling_rate * multiplier, iterations, size))
         return [*counting, sampled]
 
     def start(self) -> Way:

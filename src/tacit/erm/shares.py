@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from tacit.privacy import Budget, Relation, SplitGaussian, Step
+from tacit.privacy import Budget, Gaussian, Relation, Split, Step
 
 MOST_SHARES = 32
 _LEAST_SHARES = 8
@@ -46,4 +46,4 @@ def dealt(step: Step, shares: int) -> Step:
         return step
     each = -(-step.count // shares)
     multiplier = step.noise_multiplier * math.sqrt(each / step.count)
-    return SplitGaussian(step.name, multiplier, each, step.size, parts=shares)
+    return Split(shares, Gaussian(step.name, multiplier, each, step.size))

@@ -22,7 +22,7 @@ import numpy as np
 from tacit.erm.newton import Stand
 from tacit.erm.problem import Problem, Solver, bounded
 from tacit.latent.engine import Noise
-from tacit.privacy import Gaussian, SampledGaussian, Step
+from tacit.privacy import Gaussian, Sampled, Step
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
@@ -85,7 +85,7 @@ class VarianceReduced(Solver):
         inner, rest = sum(cls._inner(iterations)), 1 - _SNAPSHOTS
         return [
             Gaussian(SNAPSHOT, math.sqrt(iterations / (_SNAPSHOTS * share)), iterations, size),
-            SampledGaussian(DIFFERENCE, RATE * math.sqrt(inner / (rest * share)), inner, size, sampling_rate=RATE),
+            Sampled(RATE, Gaussian(DIFFERENCE, RATE * math.sqrt(inner / (rest * share)), inner, size)),
         ]
 
     def start(self) -> Epoch:

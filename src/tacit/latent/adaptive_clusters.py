@@ -28,7 +28,7 @@ from tacit.latent.clusters import Clusters, round_covariances
 from tacit.latent.engine import Noise
 from tacit.latent.extent import Extent
 from tacit.latent.shrinkage import shrunk
-from tacit.privacy import Gaussian, Laplace, SplitGaussian, Step
+from tacit.privacy import Gaussian, Laplace, Split, Step
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
 from tacit.statistics.components import Array
 
@@ -120,10 +120,11 @@ class AdaptiveClusters:
         steps: list[Step] = []
         for name, share in _SHARES.items():
             if count := self.rounds.count(name):
-                largest = max(size for size, step in zip(self.sizes, self.rounds) if step == name)
+                largest = max(size for size, taken in zip(self.sizes, self.rounds) if taken == name)
                 numbers = 1 + self.extent.columns + numbers_in_second_moment(self._kind(name), self.extent.columns)
                 if self._share(name) > 1:
-                    steps.append(SplitGaussian(name, 1.0 / math.sqrt(_SPLIT_SHARE), 1, largest * numbers, self.parts))
+                    step = Gaussian(name, 1.0 / math.sqrt(_SPLIT_SHARE), 1, largest * numbers)
+                    steps.append(Split(self.parts, step))
                 else:
                     steps.append(kind(name, 1.0 / math.sqrt(share), count, largest * numbers))
         return steps

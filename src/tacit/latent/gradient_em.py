@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from tacit.latent.engine import Noise
-from tacit.privacy import Budget, Gaussian, Selection, SplitGaussian, SplitSelection, Step
+from tacit.privacy import Budget, Gaussian, Selection, Split, Step
 from tacit.release import Choice, Statistic
 from tacit.statistics import Clip, EMGradient, RobustSum, RowCount, Shorten, Smoothed, SomeValues
 from tacit.statistics.components import Array
@@ -102,11 +102,12 @@ class GradientEM:
     def steps(self) -> list[Step]:
         """Return the plan's steps; s choices of multiplier sqrt(s) / 2 cost what a Gaussian release of 1 does."""
         kept, steps = self.sparsity or len(self.begin), list[Step]()
-        count, parts = (1, {"parts": self.iterations}) if self.split else (self.iterations, {})
-        steps.append((SplitGaussian if self.split else Gaussian)(GRADIENT, 1.0, count, kept, **parts))
+        count = 1 if self.split else self.iterations
+        steps.append(Gaussian(GRADIENT, 1.0, count, kept))
         if self.sparsity is not None:
-            kind = SplitSelection if self.split else Selection
-            steps.insert(0, kind(CHOICE, math.sqrt(kept) / 2, count * kept, len(self.begin), **parts))
+            steps.insert(0, Selection(CHOICE, math.sqrt(kept) / 2, count * kept, len(self.begin)))
+        if self.split:
+            steps = [Split(self.iterations, step) for step in steps]
         if self.rows is None:
             steps.insert(0, Gaussian(ROWS, (_COUNTING * count) ** -0.5))
         return steps

@@ -12,14 +12,13 @@ from .plan import Plan
 from .steps import (
     Gaussian,
     Laplace,
-    SampledGaussian,
+    Mechanism,
+    Sampled,
     Selection,
     Smooth,
     SmoothGaussian,
     SmoothLaplace,
     Split,
-    SplitGaussian,
-    SplitSelection,
     Step,
     TiltedGaussian,
 )
@@ -33,20 +32,31 @@ __all__ = [
     "Laplace",
     "Ledger",
     "LedgerError",
+    "Mechanism",
     "Plan",
     "PlanError",
     "PrivacyError",
     "Relation",
     "ReleaseRecord",
-    "SampledGaussian",
+    "Sampled",
     "Selection",
     "Smooth",
     "SmoothGaussian",
     "SmoothLaplace",
     "Split",
-    "SplitGaussian",
-    "SplitSelection",
     "Step",
     "TiltedGaussian",
     "check_relation",
 ]
+
+_NESTED = {
+    "SplitGaussian": "Split(parts, Gaussian(name, noise_multiplier, count, size))",
+    "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
+    "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _NESTED:
+        raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

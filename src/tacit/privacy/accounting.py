@@ -15,42 +15,24 @@ Invariants
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
 
 from scipy.optimize import brentq, minimize_scalar
 
 from .budget import Relation
-from .composition import MixedProfile, Release
+from .composition import MixedProfile
 from .errors import PlanError
 from .gaussian_profile import GaussianProfile, gaussian_mu, raise_until
-from .steps import (
-    Gaussian,
-    SampledGaussian,
-    Selection,
-    Smooth,
-    SmoothGaussian,
-    SmoothLaplace,
-    Step,
-    TiltedGaussian,
-)
+from .steps import Step
+from .terms import Term, terms_of
 
-__all__ = ["Profile", "calibration_factor", "check_relation_allows", "delta", "epsilon", "profile"]
+__all__ = ["Profile", "calibration_factor", "delta", "epsilon", "profile"]
 
 _COARSE = 0.25  # relative resolution while searching for noise; the answer is always checked at resolution 1
 _TOLERANCE = 1e-4  # relative excess of noise that the search may leave in a mixed plan
 
 Profile = GaussianProfile | MixedProfile
-
-
-def check_relation_allows(steps: tuple[Step, ...], neighbors: Relation) -> None:
-    """Refuse steps that have no guarantee under a relation, however much noise they have."""
-    if neighbors == "add_remove" and any(isinstance(step, Smooth) for step in steps):
-        raise PlanError(
-            "Bounds on sensitivity that are found in the rows are worked out for a public number of them; use "
-            'neighbors="replace_one".'
-        )
 
 
 def profile(steps: tuple[Step, ...], neighbors: Relation) -> Profile:
@@ -64,7 +46,7 @@ def profile(steps: tuple[Step, ...], neighbors: Relation) -> Profile:
     >>> round(profile((Gaussian("a", 5.0), Laplace("b", 2.0)), "replace_one").epsilon(1e-6), 2)
     1.3
     """
-    return _cached_profile(_releases(steps, neighbors), neighbors)
+    return _cached_profile(terms_of(steps, neighbors), neighbors)
 
 
 def delta(steps: tuple[Step, ...], neighbors: Relation, epsilon: float, sampling_error: float = 0.0) -> float:
@@ -80,7 +62,7 @@ def delta(steps: tuple[Step, ...], neighbors: Relation, epsilon: float, sampling
     if not sampling_error:
         return composed.delta(epsilon)
     charged = _charged(composed, sampling_error)
-    return charged(min(epsilon, _cheapest_epsilon(_releases(steps, neighbors), neighbors, sampling_error)))
+    return charged(min(epsilon, _cheapest_epsilon(terms_of(steps, neighbors), neighbors, sampling_error)))
 
 
 def epsilon(steps: tuple[Step, ...], neighbors: Relation, delta: float, sampling_error: float = 0.0) -> float:
@@ -96,7 +78,7 @@ def epsilon(steps: tuple[Step, ...], neighbors: Relation, delta: float, sampling
     if not sampling_error:
         return composed.epsilon(delta)
     charged = _charged(composed, sampling_error)
-    cheapest = _cheapest_epsilon(_releases(steps, neighbors), neighbors, sampling_error)
+    cheapest = _cheapest_epsilon(terms_of(steps, neighbors), neighbors, sampling_error)
     if charged(cheapest) > delta:
         return math.inf
     if charged(0.0) <= delta:
@@ -118,19 +100,19 @@ def calibration_factor(steps: tuple[Step, ...], neighbors: Relation, epsilon: fl
     if not steps:
         return 1.0
 
-    def releases(factor: float) -> tuple[Release, ...]:
-        return _releases(tuple(step.scaled(factor) for step in steps), neighbors)
+    def terms(factor: float) -> tuple[Term, ...]:
+        return terms_of(tuple(step.scaled(factor) for step in steps), neighbors)
 
-    composed = _build(releases(1.0), neighbors)
+    composed = _build(terms(1.0), neighbors)
     if delta == 0:
         pure = composed.epsilon(0.0)
-        return raise_until(lambda f: _build(releases(f), neighbors).epsilon(0.0) <= epsilon, pure / epsilon)
+        return raise_until(lambda f: _build(terms(f), neighbors).epsilon(0.0) <= epsilon, pure / epsilon)
     mu = gaussian_mu(epsilon, delta)
     if isinstance(composed, GaussianProfile):
-        return raise_until(lambda f: _build(releases(f), neighbors).delta(epsilon) <= delta, composed.mu / mu)
+        return raise_until(lambda f: _build(terms(f), neighbors).delta(epsilon) <= delta, composed.mu / mu)
 
     def scaled(log_factor: float, resolution: float) -> MixedProfile:
-        return MixedProfile(releases(math.exp(log_factor)), neighbors, resolution)
+        return MixedProfile(terms(math.exp(log_factor)), neighbors, resolution)
 
     @cache
     def excess(log_factor: float, resolution: float) -> float:
@@ -159,41 +141,12 @@ def _root_from_above(decreasing: Callable[[float], float], start: float, step: f
     return min(root, high)
 
 
-def _releases(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Release, ...]:
-    """Merge equal releases, all Gaussian ones into a single one, and forget what does not matter."""
-    check_relation_allows(steps, neighbors)
-    counts: Counter[tuple[str, float, float, float, int]] = Counter()
-    mu_squared = []
-    for step in steps:
-        noise, rate = step.noise_multiplier, step.sampling_rate if isinstance(step, SampledGaussian) else 1.0
-        if isinstance(step, SampledGaussian) and rate == 1:
-            # Every row is in the sample: a plain Gaussian release; exchanging two rows moves it by twice their norm.
-            mu_squared.append(step.count * (2 / noise if neighbors == "replace_one" else 1 / noise) ** 2)
-        elif isinstance(step, Gaussian):  # also one of shares of the rows, of which a row is in one
-            mu_squared.append(step.count / noise**2)
-        elif isinstance(step, SmoothLaplace):  # each number is a release
-            counts[step.kind, 1 / step.epsilon_each, rate, 0.0, 1] += step.count * step.size
-        elif isinstance(step, SmoothGaussian):
-            counts[step.kind, noise, rate, step.smoothness, step.size] += step.count
-        else:
-            kind = Selection.kind if isinstance(step, Selection) else step.kind  # also of shares
-            shape = step.bend if isinstance(step, TiltedGaussian) else 0.0
-            counts[kind, noise, rate, shape, 1] += step.count
-    merged = [
-        Release(kind, noise, rate, count, shape, dimensions)
-        for (kind, noise, rate, shape, dimensions), count in sorted(counts.items())
-    ]
-    if mu_squared:
-        merged.append(Release("gaussian", 1 / math.sqrt(math.fsum(mu_squared)), 1.0, 1))
-    return tuple(merged)
-
-
-def _build(releases: tuple[Release, ...], neighbors: Relation) -> Profile:
-    if not releases:
+def _build(terms: tuple[Term, ...], neighbors: Relation) -> Profile:
+    if not terms:
         return GaussianProfile(0.0)
-    if len(releases) == 1 and releases[0].kind == "gaussian":
-        return GaussianProfile(1 / releases[0].noise_multiplier)
-    return MixedProfile(releases, neighbors)
+    if len(terms) == 1 and terms[0].kind == "gaussian":
+        return GaussianProfile(1 / terms[0].noise_multiplier)
+    return MixedProfile(terms, neighbors)
 
 
 _cached_profile = lru_cache(maxsize=32)(_build)  # a mixed profile may hold a few megabytes
@@ -205,12 +158,12 @@ def _charged(composed: Profile, error: float) -> Callable[[float], float]:
 
 
 @lru_cache(maxsize=1024)
-def _cheapest_epsilon(releases: tuple[Release, ...], neighbors: Relation, error: float) -> float:
+def _cheapest_epsilon(terms: tuple[Term, ...], neighbors: Relation, error: float) -> float:
     """Return the epsilon at which delta with the sampling error is least.
 
     A profile is convex in e^epsilon and its charge is linear in it, so their sum falls, then rises. What holds at one
     epsilon holds at every larger one, so beyond this point the least value stays. (Any point would be sound.)
     """
-    charged = _charged(_cached_profile(releases, neighbors), error)
+    charged = _charged(_cached_profile(terms, neighbors), error)
     found = minimize_scalar(charged, bounds=(0.0, math.log(1 / error) + 1), method="bounded", options={"xatol": 1e-6})
     return float(found.x)

@@ -329,7 +329,7 @@ class Certificate:
 
     def _curve(self) -> Table:
         deltas = [10.0**-power for power in range(3, 13)]
-        pure = not any("gaussian" in step.kind for step in self.plan.steps) and not self.plan.sampling_error
+        pure = self.plan.pure
         return [
             ("at delta =", "epsilon ="),
             *((f"{delta:g}", _epsilon_words(self.plan.epsilon(delta))) for delta in deltas + [0.0] * pure),

@@ -21,7 +21,6 @@ Importing dp_accounting takes over a second, so it waits until a mixed plan need
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,55 +33,18 @@ from .budget import Relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
 from .smooth_profiles import smooth_gaussian_delta, smooth_laplace_delta
+from .terms import TAIL, Term
 
-__all__ = ["MixedProfile", "Release", "selection_delta", "tilted_delta"]
+__all__ = ["MixedProfile", "selection_delta", "tilted_delta"]
 
 _RESOLUTION = 30.0  # grid points per standard deviation of the privacy loss of an average release
 _LEAST_RESOLUTION = 300.0  # and of all releases together
 _MOST_POINTS = 2**18
 _MOST_SAMPLED_POINTS = 2**15  # dp_accounting spends a few microseconds of Python on each
-_TAIL = 10.0  # standard deviations that a grid reaches out to
 _LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # finer grids drown in rounding errors, coarser ones overflow
 _RENYI_BELOW = 1e-9
 _WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
 _LEAST_RENYI = 1e-12  # added per release: covers the rounding of Renyi divergences, which may come out as zero or less
-
-
-@dataclass(frozen=True)
-class Release:
-    """What matters of a step for accounting."""
-
-    kind: str
-    noise_multiplier: float
-    sampling_rate: float
-    count: int
-    shape: float = 0.0  # the smoothness of a SmoothGaussian, or the bend of a TiltedGaussian
-    dimensions: int = 1  # of a SmoothGaussian
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of the privacy loss of one release, roughly; only used to choose grids."""
-        inverse = 1 / self.noise_multiplier
-        if self.kind == "smooth_gaussian":
-            return math.hypot(inverse, self.shape * math.sqrt(2 * self.dimensions))
-        if self.kind == "sampled_gaussian":
-            return min(inverse, self.sampling_rate * math.sqrt(math.expm1(min(inverse * inverse, 700.0))))
-        return inverse / math.sqrt(3) if self.kind == "selection" else inverse
-
-    @property
-    def reach(self) -> float:
-        """The largest privacy loss of one release that a grid has to hold, roughly."""
-        inverse = 1 / self.noise_multiplier
-        if self.kind in ("laplace", "selection"):
-            return inverse
-        bend = self.shape if self.kind == "tilted_gaussian" else 0.0
-        largest = (_TAIL + bend) * inverse + inverse * inverse / 2
-        if self.kind == "smooth_gaussian":
-            lengths = (math.sqrt(self.dimensions) + _TAIL) ** 2
-            return math.exp(2 * self.shape) * largest + math.expm1(2 * self.shape) * lengths / 2
-        if self.kind in ("gaussian", "tilted_gaussian", "smooth_laplace"):
-            return largest
-        return float(np.logaddexp(math.log1p(-self.sampling_rate), math.log(self.sampling_rate) + largest))
 
 
 class MixedProfile:
@@ -90,28 +52,28 @@ class MixedProfile:
 
     Examples
     --------
-    >>> both = MixedProfile((Release("laplace", 2.0, 1.0, 1), Release("selection", 2.0, 1.0, 1)), "add_remove")
+    >>> both = MixedProfile((Term("laplace", 2.0, 1.0, 1), Term("selection", 2.0, 1.0, 1)), "add_remove")
     >>> both.epsilon(0.0), round(both.epsilon(1e-3), 3)
     (1.0, 0.943)
     """
 
-    def __init__(self, releases: tuple[Release, ...], neighbors: Relation, resolution: float = 1.0) -> None:
-        self.releases, self.neighbors = releases, neighbors
-        self.selections = sum(release.count for release in releases if release.kind == "selection")
-        self.total = sum(release.count for release in releases)
-        self.spread = math.sqrt(sum(release.count * release.spread**2 for release in releases))
+    def __init__(self, terms: tuple[Term, ...], neighbors: Relation, resolution: float = 1.0) -> None:
+        self.terms, self.neighbors = terms, neighbors
+        self.selections = sum(term.count for term in terms if term.kind == "selection")
+        self.total = sum(term.count for term in terms)
+        self.spread = math.sqrt(sum(term.count * term.spread**2 for term in terms))
         # "Connect the dots" adds a variance of the order of interval^2 per release.
         wanted = self.spread / (resolution * max(_RESOLUTION * math.sqrt(self.total), _LEAST_RESOLUTION))
-        reach = max(_TAIL * self.spread, *(release.reach for release in releases))
-        sampled = sum(release.reach for release in releases if release.kind == "sampled_gaussian")
+        reach = max(TAIL * self.spread, *(term.reach for term in terms))
+        sampled = sum(term.reach for term in terms if term.kind == "sampled_gaussian")
         least = max(2 * reach / _MOST_POINTS, 2 * sampled / (_MOST_SAMPLED_POINTS * resolution))
         self.interval = max(wanted, least)
 
     @cached_property
     def pure(self) -> float:
         """The sum of the epsilons; infinite with any Gaussian release."""
-        if all(release.kind in ("laplace", "selection") for release in self.releases):
-            return math.fsum(release.count / release.noise_multiplier for release in self.releases)
+        if all(term.kind in ("laplace", "selection") for term in self.terms):
+            return math.fsum(term.count / term.noise_multiplier for term in self.terms)
         return math.inf
 
     def delta(self, epsilon: float) -> float:
@@ -151,16 +113,34 @@ class MixedProfile:
         about 1e-17 times the number of releases in a tail (measured against the closed form, for up to 10^6 Gaussian
         releases).
         """
-        if not _LEAST_INTERVAL < self.interval < _LARGEST_INTERVAL:
+        if not self._resolved:
             return 1.0
         delta = float(self._pld.get_delta_for_epsilon(epsilon))
         if math.isnan(delta):  # older versions of dp_accounting overflow here, and delta can only have fallen since
             delta = float(self._pld.get_delta_for_epsilon(700.0))
         return min(1.0, max(0.0, delta) * (1 + 1e-15 * self.total / self.interval) + 1e-13 + 2e-16 * self.total)
 
+    def loss_deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the same bound at many epsilons from 0 to 700 at a time; zero from ``pure`` on."""
+        if not self._resolved:
+            return np.ones_like(epsilons)
+        deltas = np.maximum(0.0, np.asarray(self._pld.get_delta_for_epsilon(epsilons), dtype=np.float64))
+        charged = np.minimum(1.0, deltas * (1 + 1e-15 * self.total / self.interval) + self.rounding)
+        bounds: NDArray[np.float64] = np.where(epsilons >= self.pure, 0.0, charged)
+        return bounds
+
+    @property
+    def rounding(self) -> float:
+        """What Fourier transforms may leave in a tail."""
+        return 1e-13 + 2e-16 * self.total
+
+    @property
+    def _resolved(self) -> bool:
+        return _LEAST_INTERVAL < self.interval < _LARGEST_INTERVAL
+
     @cached_property
     def _pld(self) -> Any:
-        composed, *others = (_build_pld(release, self.neighbors, self.interval) for release in self.releases)
+        composed, *others = (_build_pld(term, self.neighbors, self.interval) for term in self.terms)
         for other in others:
             composed = composed.compose(other)
         return composed
@@ -174,48 +154,48 @@ class MixedProfile:
         # Truncating", 2021): the Renyi bound of a Gaussian release with mu = epsilon/2.
         mu_squared = 2 * _LEAST_RENYI * self.total
         events = []
-        for release in self.releases:
-            noise_multiplier, count = release.noise_multiplier, release.count
-            if release.kind == "smooth_gaussian":
+        for term in self.terms:
+            noise_multiplier, count = term.noise_multiplier, term.count
+            if term.kind == "smooth_gaussian":
                 return None
-            if release.kind in ("gaussian", "smooth_laplace"):
+            if term.kind in ("gaussian", "smooth_laplace"):
                 mu_squared += count / noise_multiplier**2
-            elif release.kind == "selection":
+            elif term.kind == "selection":
                 mu_squared += count / (4 * noise_multiplier**2)
-            elif release.kind == "laplace":
+            elif term.kind == "laplace":
                 events.append(dp.SelfComposedDpEvent(dp.LaplaceDpEvent(noise_multiplier), count))
-            elif self.neighbors == "replace_one" or release.kind == "tilted_gaussian":
+            elif self.neighbors == "replace_one" or term.kind == "tilted_gaussian":
                 return None
             else:
-                sampled = dp.PoissonSampledDpEvent(release.sampling_rate, dp.GaussianDpEvent(noise_multiplier))
+                sampled = dp.PoissonSampledDpEvent(term.sampling_rate, dp.GaussianDpEvent(noise_multiplier))
                 events.append(dp.SelfComposedDpEvent(sampled, count))
         events.append(dp.GaussianDpEvent(1 / math.sqrt(mu_squared)))
         # At fractional orders the series for sampled releases is slow, and may fail to converge.
-        orders = _WHOLE_ORDERS if any(release.kind == "sampled_gaussian" for release in self.releases) else None
+        orders = _WHOLE_ORDERS if any(term.kind == "sampled_gaussian" for term in self.terms) else None
         return dp.rdp.RdpAccountant(orders).compose(dp.ComposedDpEvent(events))
 
     def _renyi_delta(self, epsilon: float) -> float:
         return 1.0 if self._renyi is None else float(self._renyi.get_delta(epsilon))
 
 
-def _build_pld(release: Release, neighbors: Relation, interval: float) -> Any:
+def _build_pld(term: Term, neighbors: Relation, interval: float) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    if release.kind == "gaussian":
+    if term.kind == "gaussian":
         return pld.from_gaussian_mechanism(
-            release.noise_multiplier / math.sqrt(release.count), value_discretization_interval=interval
+            term.noise_multiplier / math.sqrt(term.count), value_discretization_interval=interval
         )
-    if release.kind == "laplace":
-        single = pld.from_laplace_mechanism(release.noise_multiplier, value_discretization_interval=interval)
-    elif release.kind == "selection":
-        single = _selection(1 / release.noise_multiplier, interval)
-    elif release.kind in ("smooth_laplace", "smooth_gaussian"):
-        single = _smooth(release, interval)
-    elif release.kind == "tilted_gaussian":
-        single = _tilted_gaussian(release, neighbors, interval)
+    if term.kind == "laplace":
+        single = pld.from_laplace_mechanism(term.noise_multiplier, value_discretization_interval=interval)
+    elif term.kind == "selection":
+        single = _selection(1 / term.noise_multiplier, interval)
+    elif term.kind in ("smooth_laplace", "smooth_gaussian"):
+        single = _smooth(term, interval)
+    elif term.kind == "tilted_gaussian":
+        single = _tilted_gaussian(term, neighbors, interval)
     else:
-        single = _sampled_gaussian(release, neighbors, interval)
-    return single.self_compose(release.count)
+        single = _sampled_gaussian(term, neighbors, interval)
+    return single.self_compose(term.count)
 
 
 def _selection(epsilon: float, interval: float) -> Any:
@@ -231,20 +211,20 @@ def _selection(epsilon: float, interval: float) -> Any:
     return _mirrored(lambda epsilons: selection_delta(epsilons, epsilon), epsilon, interval)
 
 
-def _smooth(release: Release, interval: float) -> Any:
+def _smooth(term: Term, interval: float) -> Any:
     """Return the PLD of one release with noise relative to a smooth bound; the proofs are where the profiles are.
 
     The one of Laplace noise dominates both orders of any two neighbours, so at negative epsilons its mirror image does
     as well. Beyond its grid a loss counts as infinite.
     """
-    inverse = 1 / release.noise_multiplier
+    inverse = 1 / term.noise_multiplier
 
     def delta(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-        if release.kind == "smooth_laplace":
+        if term.kind == "smooth_laplace":
             return smooth_laplace_delta(epsilons, inverse / 2, inverse / 2)
-        return smooth_gaussian_delta(epsilons, inverse, release.shape, release.dimensions)
+        return smooth_gaussian_delta(epsilons, inverse, term.shape, term.dimensions)
 
-    return _mirrored(delta, release.reach, interval)
+    return _mirrored(delta, term.reach, interval)
 
 
 def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach: float, interval: float) -> Any:
@@ -275,7 +255,7 @@ def selection_delta(epsilons: NDArray[np.float64], epsilon: float) -> NDArray[np
     return np.expm1(-gap / 2) ** 2 / -math.expm1(-epsilon)
 
 
-def _sampled_gaussian(release: Release, neighbors: Relation, interval: float) -> Any:
+def _sampled_gaussian(term: Term, neighbors: Relation, interval: float) -> Any:
     """Return the PLD of one Gaussian release on a Poisson sample.
 
     Under add_remove it is dp_accounting's own pair. Under replace_one, rows x and x' of norm at most 1 are exchanged,
@@ -297,9 +277,9 @@ def _sampled_gaussian(release: Release, neighbors: Relation, interval: float) ->
         options["neighboring_relation"] = NeighboringRelation.REPLACE_ONE
     try:
         return pld.from_gaussian_mechanism(
-            release.noise_multiplier,
+            term.noise_multiplier,
             value_discretization_interval=interval,
-            sampling_prob=release.sampling_rate,
+            sampling_prob=term.sampling_rate,
             **options,
         )
     except TypeError as error:
@@ -309,7 +289,7 @@ def _sampled_gaussian(release: Release, neighbors: Relation, interval: float) ->
         ) from error
 
 
-def _tilted_gaussian(release: Release, neighbors: Relation, interval: float) -> Any:
+def _tilted_gaussian(term: Term, neighbors: Relation, interval: float) -> Any:
     """Return the PLD of the minimum of a convex sum over rows that is tilted by a Gaussian linear term.
 
     Rows have functions f of theta, of one linear prediction each, so that gradients are g = s(theta) z along a line
@@ -339,9 +319,9 @@ def _tilted_gaussian(release: Release, neighbors: Relation, interval: float) -> 
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     rows = 2 if neighbors == "replace_one" else 1
-    upper = math.ceil(release.reach / interval)
+    upper = math.ceil(term.reach / interval)
     epsilons: NDArray[np.float64] = np.arange(upper + 1, dtype=np.float64) * interval
-    deltas = tilted_delta(epsilons, 1 / release.noise_multiplier, release.shape, rows)
+    deltas = tilted_delta(epsilons, 1 / term.noise_multiplier, term.shape, rows)
     return pld.PrivacyLossDistribution(
         pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas)
     )

@@ -11,23 +11,29 @@ Invariants
 
 What the guarantee means when plans are chosen adaptively
 ---------------------------------------------------------
-The steps of plans compose adaptively: what is asked in a later one may depend on what earlier ones released. Here the
-*plans themselves*, their noise and number, may also be chosen in the light of earlier releases, and the ledger stops
-when the budget is full: it is a privacy filter. If all plans on a data set are Gaussian, this filter is valid as it
-stands: the composed guarantee is that of plans fixed in advance, however later ones are chosen (Smith and Thakurta,
-"Fully Adaptive Composition for Gaussian Differential Privacy", 2022). If other steps are mixed in, the composed bound
-presumes plans whose noise and number were fixed independently of earlier outputs; no equally tight filter is known for
-them. At delta = 0 epsilons add up, and that is valid for adaptive choices too (Rogers, Roth, Ullman and Vadhan,
-"Privacy Odometers and Filters", 2016).
+Plans, their noise and their number, may be chosen in the light of what earlier plans released. The ledger is a privacy
+filter for that: all that is ever released from a data set together keeps its (epsilon, delta). ``filter`` has the
+theorem and its proof. In short:
+
+- *Theorem.* If every plan, given all that came before, is dominated by telling N(0, 1) from N(mu, 1), and the sum of
+  all mu^2 never exceeds B^2, then everything together is dominated by telling N(0, 1) from N(B, 1), however each plan
+  was chosen (Smith and Thakurta, 2022; Koskela, Tobaben and Honkela, 2023). A Gaussian plan is its own mu, so books of
+  Gaussian plans are exact; of any other plan the least mu is computed (``domination``).
+- The first plan is chosen before anything is released, so it is composed exactly, and may fill the budget by itself.
+- Pure plans at the beginning may add up their epsilons instead, and at delta = 0 that is all there is (Rogers, Roth,
+  Ullman and Vadhan, 2016).
+- A hundredth of delta is kept back for sampling errors and rounding, unless all plans are exactly Gaussian.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from multiprocessing.reduction import ForkingPickler
 
 from .budget import Budget, Relation, check_relation
 from .errors import LedgerError, PrivacyError
 from .ledger_books import Balance, Books, Receipt
-from .ledger_store import Execute, canonical_url, open_store, shown_url
+from .ledger_names import alike, check_text, normal
+from .ledger_store import Execute, canonical_url, open_store, shown_url, url_without_password
 from .plan import Plan
 
 __all__ = ["Account", "Balance", "Ledger", "Receipt"]
@@ -47,11 +53,12 @@ class Ledger:
     Notes
     -----
     A ledger holds its URL and nothing else, and connects anew for each question; so it can be copied, pickled and sent
-    to other processes. The URL may hold a password: then a pickle does, too. No repr and no message shows it.
+    to other processes. The URL may hold a password. No repr and no message shows it, and a pickle leaves it out, so
+    that a stored model holds none: when such a ledger is used, the password comes from ``PGPASSWORD`` or ``~/.pgpass``.
+    Only ``multiprocessing`` passes it on, from process to process and never to a file.
 
-    For all-Gaussian plans the ledger is a valid privacy filter even if later plans are chosen in the light of earlier
-    releases (Smith and Thakurta, 2022). With other steps among them, the composed bound presumes that the plans, their
-    noise and number, were fixed independently of earlier outputs.
+    The ledger is a privacy filter: its guarantee holds even if plans are chosen in the light of earlier releases. The
+    notes at the top of :mod:`tacit.privacy.ledger` state the theorem.
 
     Examples
     --------
@@ -75,66 +82,81 @@ class Ledger:
         """Open an account for a data set, and make the ledger if there is none.
 
         Again with the same budget and relation it changes nothing; with any other it raises a ``LedgerError``: a budget
-        is a promise to the people in the data.
+        is a promise to the people in the data. So does a name that is easily taken for an existing one; names are kept
+        in Unicode NFC, without space at the ends.
         """
-        _check_name(dataset)
+        name = normal(dataset)
         if not isinstance(budget, Budget):
             raise TypeError(f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {budget!r}.")
-        books = Books.open(dataset, budget, check_relation(neighbors))
+        books = Books.open(name, budget, check_relation(neighbors))
         row = (books.dataset, budget.epsilon, budget.delta, books.neighbors, books.opened, books.head)
         store = open_store(self.url)
         store.create()
         with store.transaction(writing=True) as execute:
-            execute(
-                "INSERT INTO tacit_dataset (name, epsilon, delta, neighbors, opened, head) VALUES (?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT DO NOTHING",
-                *row,
-            )
-            found = self._books(execute, dataset, store.row_lock)
+            if store.name_lock:
+                execute(store.name_lock)
+            names = [str(existing) for (existing,) in execute("SELECT name FROM tacit_dataset")]
+            name = dataset if dataset in names else name  # version 0.1 kept names as they were given
+            twin = next((existing for existing in names if existing != name and alike(existing, name)), None)
+            if name not in names and twin is not None:
+                raise LedgerError(
+                    f"The name {name!r} is easily taken for that of data set {twin!r}, which has a budget already. If "
+                    f"it is the same data, use account({twin!r}); if not, choose a name that looks different."
+                )
+            if name not in names:
+                execute(
+                    "INSERT INTO tacit_dataset (name, epsilon, delta, neighbors, opened, head) "
+                    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    *row,
+                )
+            found = self._books(execute, name, store.row_lock)
         if (found.budget, found.neighbors) != (budget, neighbors):
             raise LedgerError(
-                f"Data set {dataset!r} already has a budget of epsilon {found.budget.epsilon:g}, delta "
+                f"Data set {name!r} already has a budget of epsilon {found.budget.epsilon:g}, delta "
                 f"{found.budget.delta:g} under {found.neighbors!r}, and that cannot be changed. "
-                f"Use account({dataset!r}) to spend from it."
+                f"Use account({name!r}) to spend from it."
             )
-        return Account(self, dataset)
+        return Account(self, name)
 
     def account(self, dataset: str) -> "Account":
         """Return the account of a data set: what estimators take as ``ledger=``."""
-        self._read(dataset, verify=False)
-        return Account(self, dataset)
+        return Account(self, self._read(dataset, verify=False).dataset)
 
     def datasets(self) -> list[str]:
         """Return the names of all data sets, sorted."""
         with open_store(self.url).transaction() as execute:
             return sorted(str(name) for (name,) in execute("SELECT name FROM tacit_dataset"))
 
-    def charge(self, dataset: str, plan: Plan, purpose: str = "") -> Receipt:
+    def charge(self, dataset: str, plan: Plan, purpose: str = "", *, seeded: bool = False) -> Receipt:
         """Record that ``plan`` is spent; durable when this returns.
 
         Raises ``BudgetExceeded`` if the data set's budget does not allow it together with all that was charged before,
         and ``PlanError`` if the plan is for another relation or cannot be accounted for; then nothing is recorded.
+
+        ``seeded`` says that the noise comes from a ``random_state``: the record is marked, as nothing protects what is
+        released so.
         """
         if not isinstance(plan, Plan):
             raise TypeError(f"What is charged is a Plan, and this is {plan!r}.")
-        _check_text(purpose, "purpose of a charge")
+        check_text(purpose, "purpose of a charge")
         # A refusal needs no lock, and a slow answer is then known before others are made to wait for it.
-        self._read(dataset).admit(plan, purpose)
+        self._read(dataset).admit(plan, purpose, seeded)
         store = open_store(self.url)
         with store.transaction(writing=True) as execute:
-            receipt = self._books(execute, dataset, store.row_lock).admit(plan, purpose)
+            receipt = self._books(execute, dataset, store.row_lock).admit(plan, purpose, seeded)
             execute(
-                "INSERT INTO tacit_charge (dataset, id, time, purpose, plan, epsilon, hash) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                dataset,
+                "INSERT INTO tacit_charge (dataset, id, time, purpose, plan, epsilon, hash, seeded) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                receipt.dataset,
                 receipt.id,
                 receipt.time,
                 receipt.purpose,
                 receipt.plan_json,
                 receipt.epsilon,
                 receipt.hash,
+                int(receipt.seeded),
             )
-            execute("UPDATE tacit_dataset SET head = ? WHERE name = ?", receipt.hash, dataset)
+            execute("UPDATE tacit_dataset SET head = ? WHERE name = ?", receipt.hash, receipt.dataset)
         return receipt
 
     def remaining(self, dataset: str) -> Balance:
@@ -146,7 +168,10 @@ class Ledger:
         return self._read(dataset).remaining()
 
     def spent(self, dataset: str) -> Balance:
-        """Return the epsilon, at the budget's delta, of all that was charged, composed."""
+        """Return the epsilon, at the budget's delta, of all that was charged, composed.
+
+        Never less than one of the charges by itself. It is a reading; the promise is the budget.
+        """
         return self._read(dataset).spent()
 
     def history(self, dataset: str) -> list[Receipt]:
@@ -162,28 +187,41 @@ class Ledger:
             return self._books(execute, dataset, verify=verify)
 
     def _books(self, execute: Execute, dataset: str, row_lock: str = "", verify: bool = True) -> Books:
-        _check_name(dataset)
-        rows = execute(
-            f"SELECT epsilon, delta, neighbors, opened, head FROM tacit_dataset WHERE name = ?{row_lock}", dataset
-        )
+        columns = "name, epsilon, delta, neighbors, opened, head"
+        select = f"SELECT {columns} FROM tacit_dataset WHERE name = ?{row_lock}"
+        name = normal(dataset)
+        rows = execute(select, dataset) or (execute(select, name) if name != dataset else [])
         if not rows:
             raise LedgerError(
                 f"There is no data set {dataset!r} in the ledger at {shown_url(self.url)!r}; datasets() lists what "
                 f"there is, create({dataset!r}, Budget(...)) adds it."
             )
-        epsilon, delta, neighbors, opened, head = rows[0]
+        dataset, epsilon, delta, neighbors, opened, head = rows[0]
         try:
             budget, relation = Budget(epsilon, delta), check_relation(neighbors)
         except (TypeError, ValueError) as error:
             raise LedgerError(f"The record of data set {dataset!r} is damaged: {error}") from error
+        [(version,)] = execute("SELECT version FROM tacit_ledger")
+        seeded = "seeded" if version > 1 else "0"  # version 0.1 kept no such mark
         charges = execute(
-            "SELECT dataset, id, time, purpose, plan, epsilon, hash FROM tacit_charge WHERE dataset = ? ORDER BY id",
+            f"SELECT dataset, id, time, purpose, plan, epsilon, hash, {seeded} FROM tacit_charge WHERE dataset = ? "
+            "ORDER BY id",
             dataset,
         )
-        books = Books(dataset, budget, relation, opened, head, tuple(Receipt(*charge) for charge in charges))
+        receipts = tuple(replace(Receipt(*charge[:-1]), seeded=charge[-1] != 0) for charge in charges)
+        books = Books(dataset, budget, relation, opened, head, receipts)
         if verify:
             books.verify()
         return books
+
+    def __reduce__(self) -> tuple[type["Ledger"], tuple[str]]:
+        return Ledger, (url_without_password(self.url),)
+
+    def __copy__(self) -> "Ledger":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Ledger":
+        return self
 
     def __repr__(self) -> str:
         try:
@@ -227,9 +265,9 @@ class Account:
         """The relation that the budget is meant for."""
         return self.ledger._read(self.dataset).neighbors
 
-    def charge(self, plan: Plan, purpose: str = "") -> Receipt:
+    def charge(self, plan: Plan, purpose: str = "", *, seeded: bool = False) -> Receipt:
         """Record that ``plan`` is spent, or refuse; see ``Ledger.charge``."""
-        return self.ledger.charge(self.dataset, plan, purpose)
+        return self.ledger.charge(self.dataset, plan, purpose, seeded=seeded)
 
     def remaining(self) -> Balance:
         """Return what is left; see ``Ledger.remaining``."""
@@ -257,14 +295,9 @@ class Account:
         return f"Account({self.dataset!r} in {shown_url(self.ledger.url)!r}): {state}"
 
 
-def _check_name(dataset: str) -> None:
-    _check_text(dataset, "name of a data set")
-    if not dataset.strip():
-        raise ValueError(f"The name of a data set must not be blank, and it is {dataset!r}.")
+def _with_password(ledger: Ledger) -> tuple[type[Ledger], tuple[str]]:
+    return Ledger, (ledger.url,)
 
 
-def _check_text(value: str, what: str) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"The {what} is a string, and it is {value!r}.")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {value!r}.")
+# What multiprocessing pickles goes through a pipe to a process of this one's own, and never to a file.
+ForkingPickler.register(Ledger, _with_password)

@@ -4,9 +4,9 @@ Pure: nothing here reads or writes a file or a server; ``ledger`` does, through 
 
 Invariants
 ----------
-- Charges are composed by the accountant, as one plan of all steps ever charged; epsilons are never added up.
-- A charge is admitted only if the composed plan, as computed, is within the budget: no tolerance, no rounding in favour
-  of the one who asks.
+- Whether a charge fits is decided by ``filter``, on all plans ever charged in their order: a filter that is proved for
+  plans chosen in the light of earlier releases. What it computes is compared as it is: no tolerance, no rounding in
+  favour of the one who asks.
 - Each receipt's hash covers the receipt and the hash before it, the first hash covers the budget, and the books name
   the last one. So a changed, lost, added or exchanged charge breaks the chain, and so does a changed budget. (The chain
   finds accidents and clumsy hands. Whoever may write the database can also forge a whole new chain, or put an old copy
@@ -14,25 +14,26 @@ Invariants
 """
 
 import json
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
-from math import fsum, log
+from math import log
 
 from scipy.optimize import brentq
 
 from .budget import Budget, Relation
 from .errors import BudgetExceeded, LedgerError, PlanError
+from .filter import Filter, has_slack
 from .plan import Plan
-from .steps import Gaussian, Laplace, Selection, Step
+from .steps import Gaussian
 
 __all__ = ["Balance", "Books", "Receipt"]
 
 # A damaged database may hold anything, bytes included: their repr is no value that was ever hashed.
 _encode = json.JSONEncoder(default=repr).encode
 
+_KEPT_BACK = " (a hundredth of delta is kept back for what sampling and rounding add)"
 _LEAST_SHARE = 1e-10  # of the budget's squared mu; less than this counts as nothing left
 
 
@@ -55,7 +56,9 @@ class Receipt:
     epsilon : float
         What the plan costs by itself at the data set's delta. Not to be added up: plans compose for less.
     hash : str
-        SHA-256 of all the above and of the hash before it.
+        SHA-256 of all the rest and of the hash before it.
+    seeded : bool, default False
+        Whether the noise came from a ``random_state``: then what was released is *not private*, whatever is charged.
     """
 
     dataset: str
@@ -65,6 +68,7 @@ class Receipt:
     plan_json: str = field(repr=False)
     epsilon: float
     hash: str
+    seeded: bool = False
 
     @property
     def plan(self) -> Plan:
@@ -122,7 +126,7 @@ class Books:
         books = cls(dataset, budget, neighbors, _now(), "", ())
         return replace(books, head=books._first_link())
 
-    def admit(self, plan: Plan, purpose: str) -> Receipt:
+    def admit(self, plan: Plan, purpose: str, seeded: bool = False) -> Receipt:
         """Return the receipt of charging ``plan`` next, or raise if these books do not allow it."""
         if plan.neighbors != self.neighbors:
             raise PlanError(
@@ -131,35 +135,38 @@ class Books:
                 f"Fit with neighbors={self.neighbors!r}."
             )
         # Asked for here because so much noise that delta underflows to zero would pass below.
-        if self.budget.delta == 0 and (plan.sampling_error or not all(map(_is_pure, plan.steps))):
+        if self.budget.delta == 0 and not plan.pure:
             raise PlanError(
                 f"The budget of data set {self.dataset!r} has delta=0, which no Gaussian noise and no sampling error "
                 "can meet; plan exactly sampled Laplace noise and selections only."
             )
-        total = self.total(plan)
-        if not self._allows(total):
+        charged = Filter(self.budget, (*self.plans, plan))
+        if self.plans and self.plans[0].gaussian and has_slack(plan) and not any(map(has_slack, self.plans)):
+            raise PlanError(
+                f"The first plan charged to data set {self.dataset!r} has exact Gaussian noise, so nothing of its "
+                "delta was kept back for sampling errors or rounding, and this plan has some. Nothing was charged. "
+                "Charge exact Gaussian plans only to this data set."
+            )
+        if not charged.holds():
             raise BudgetExceeded(
-                f"With this plan, data set {self.dataset!r} would be at epsilon {total.epsilon(self.budget.delta):.4g} "
-                f"for delta {self.budget.delta:g}, and its budget is epsilon {self.budget.epsilon:g}. Nothing was "
+                f"With this plan, data set {self.dataset!r} would be at epsilon {charged.epsilon():.4g} "
+                f"for delta {self.budget.delta:g}, and its budget is epsilon {self.budget.epsilon:g}"
+                f"{_KEPT_BACK if charged.epsilon() <= self.budget.epsilon else ''}. Nothing was "
                 "charged. Ask the ledger what is remaining, and fit with a smaller epsilon."
             )
         text = json.dumps(plan.to_dict(), separators=(",", ":"), allow_nan=False)
-        receipt = Receipt(self.dataset, len(self.receipts) + 1, _now(), purpose, text, self._epsilon(plan), "")
+        alone = Filter(self.budget, (plan,)).epsilon()
+        receipt = Receipt(self.dataset, len(self.receipts) + 1, _now(), purpose, text, alone, "", seeded)
         return replace(receipt, hash=_link(self.head, receipt))
 
-    def total(self, *more: Plan) -> Plan:
-        """Return all charges, and ``more``, as one plan in which equal releases are one step."""
-        plans = [*(receipt.plan for receipt in self.receipts), *more]
-        counts: Counter[Step] = Counter()
-        for plan in plans:
-            for step in plan.steps:
-                counts[_single(step)] += step.count
-        steps = tuple(replace(step, count=count) if count > 1 else step for step, count in counts.items())
-        return Plan(steps, self.neighbors, min(1.0, fsum(plan.sampling_error for plan in plans)))
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What was charged, in order."""
+        return tuple(receipt.plan for receipt in self.receipts)
 
     def spent(self) -> Balance:
         """Return the epsilon, at the budget's delta, of everything that was charged."""
-        return Balance(self._epsilon(self.total()), self.budget.delta)
+        return Balance(Filter(self.budget, self.plans).epsilon(), self.budget.delta)
 
     def remaining(self) -> Balance:
         """Return the epsilon, at the budget's delta, of the largest single release that may still be charged.
@@ -169,28 +176,31 @@ class Books:
         because plans compose for less than the sum of their epsilons.
         """
         epsilon, delta = self.budget.epsilon, self.budget.delta
-        total = self.total()
-        if not total.steps and not total.sampling_error:
+        charged = Filter(self.budget, self.plans)
+        if not self.plans:
             return Balance(epsilon, delta)
         if delta == 0:
-            left = epsilon - total.epsilon(0.0)
+            left = epsilon - charged.epsilon()
             return Balance(left * (1 - 1e-12) if left > 1e-12 * epsilon else 0.0, 0.0)
         whole = Plan((Gaussian("what is left", 1.0),), self.neighbors).calibrate(self.budget)
 
         def release(share: float) -> Plan:
             return whole.scaled(share**-0.5)
 
-        def excess(share: float) -> float:
-            return log(max((total + release(share)).delta(epsilon), 1e-320) / delta)
+        def allows(share: float) -> bool:
+            return Filter(self.budget, (*self.plans, release(share))).holds()
 
-        if not self._allows(total + release(_LEAST_SHARE)):
+        def excess(share: float) -> float:
+            return log(max(charged.delta(release(share)), 1e-320) / charged.limit)
+
+        if charged.limit <= 0 or not allows(_LEAST_SHARE):
             return Balance(0.0, delta)
         if excess(1.0) <= 0:
             return Balance(epsilon, delta)
         # In steps of this size the root is left towards less; it costs a mixed plan up to a second to ask.
-        tolerance = 1e-9 if all(isinstance(step, Gaussian) for step in total.steps) else 1e-4
+        tolerance = 1e-9 if self.plans[0].gaussian else 1e-4
         share = float(brentq(excess, _LEAST_SHARE, 1.0, xtol=1e-300, rtol=tolerance)) * (1 - tolerance)
-        while not self._allows(total + release(share)):
+        while not allows(share):
             share *= 1 - tolerance
         return Balance(release(share).epsilon(delta), delta)
 
@@ -210,14 +220,6 @@ class Books:
         if self.head != previous:
             raise self._damaged("its last charge was removed, or its budget was changed")
 
-    def _allows(self, total: Plan) -> bool:
-        return total.delta(self.budget.epsilon) <= self.budget.delta
-
-    def _epsilon(self, plan: Plan) -> float:
-        """Return the epsilon of ``plan`` at the budget's delta, never more than the budget that it is known to meet."""
-        epsilon = plan.epsilon(self.budget.delta)
-        return min(epsilon, self.budget.epsilon) if self._allows(plan) else epsilon
-
     def _first_link(self) -> str:
         return _hash(self.dataset, self.budget.epsilon, self.budget.delta, self.neighbors, self.opened)
 
@@ -228,19 +230,17 @@ class Books:
         )
 
 
-def _is_pure(step: Step) -> bool:
-    return isinstance(step, (Laplace, Selection))
-
-
-@lru_cache(maxsize=4096)
-def _single(step: Step) -> Step:
-    """Return what the accountant wants to know of one release of ``step``."""
-    return replace(step, name="any", count=1, size=1)
-
-
 def _link(previous: str, receipt: Receipt) -> str:
+    mark = ("seeded",) if receipt.seeded else ()  # so that the links of version 0.1 stay what they are
     return _hash(
-        previous, receipt.dataset, receipt.id, receipt.time, receipt.purpose, receipt.plan_json, receipt.epsilon
+        previous,
+        receipt.dataset,
+        receipt.id,
+        receipt.time,
+        receipt.purpose,
+        receipt.plan_json,
+        receipt.epsilon,
+        *mark,
     )
 
 

@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
+from urllib.parse import unquote
 
 from .errors import LedgerError
 
-__all__ = ["VERSION", "Execute", "Store", "canonical_url", "open_store", "shown_url"]
+__all__ = ["VERSION", "Execute", "Store", "canonical_url", "open_store", "shown_url", "url_without_password"]
 
-VERSION = 1  # the format of the tables
+VERSION = 2  # the format of the tables; 1 is that of version 0.1
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """``execute(statement, *values)`` returns all rows; ``?`` stands for a value."""
@@ -36,18 +37,28 @@ _TABLES = (
     "delta DOUBLE PRECISION NOT NULL, neighbors TEXT NOT NULL, opened TEXT NOT NULL, head TEXT NOT NULL)",
     "CREATE TABLE tacit_charge (dataset TEXT NOT NULL REFERENCES tacit_dataset (name), id INTEGER NOT NULL, "
     "time TEXT NOT NULL, purpose TEXT NOT NULL, plan TEXT NOT NULL, epsilon DOUBLE PRECISION NOT NULL, "
-    "hash TEXT NOT NULL, PRIMARY KEY (dataset, id))",
+    "hash TEXT NOT NULL, seeded INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (dataset, id))",
     f"INSERT INTO tacit_ledger VALUES ({VERSION})",
+)
+
+_FROM_VERSION_1 = (
+    "ALTER TABLE tacit_charge ADD COLUMN seeded INTEGER NOT NULL DEFAULT 0",
+    f"UPDATE tacit_ledger SET version = {VERSION}",
 )
 
 _STAYED_LOCKED = "The ledger at {} stayed locked by another process. Nothing was charged; try again later."
 _DAMAGED = "The ledger at {} is damaged: {}. Restore it from a copy that has every charge."
 _FAILED = "The ledger at {} failed: {}. If this was a charge, release nothing; history() tells whether it was recorded."
 
+_NO_PASSWORD = (
+    ". A stored or pickled ledger keeps no password: set PGPASSWORD, write it to ~/.pgpass, or make the Ledger anew "
+    "with the password in its URL"
+)
+
 # Strict, so that nothing of a password that should have been percent-encoded is taken for a host, a port or a name.
 _HOST = r"(?:\[[^\]@/?]*\]|[^\[\]:@/?,]*)(?::\d*)?"
 _POSTGRES_URL = re.compile(
-    rf"(postgres(?:ql)?://)(?:([^:@/]*)(?::[^@/]*)?(@))?({_HOST}(?:,{_HOST})*(?:/[^@?]*)?)(?:\?.*)?"
+    rf"(postgres(?:ql)?://)(?:([^:@/]*)(?::[^@/]*)?(@))?({_HOST}(?:,{_HOST})*(?:/[^@?]*)?)(?:\?(?P<options>.*))?"
 )
 
 
@@ -56,6 +67,9 @@ class Store(Protocol):
 
     row_lock: ClassVar[str]
     """What to add to a SELECT so that its rows stay as they are until the end of a writing transaction."""
+
+    name_lock: ClassVar[str]
+    """A statement, or nothing, that lets one transaction at a time see all names and add one."""
 
     def create(self) -> None:
         """Make the tables, unless they are there."""
@@ -100,7 +114,21 @@ def shown_url(url: str) -> str:
     found = _POSTGRES_URL.fullmatch(url)
     if found is None:
         raise _unreadable_url()
-    return "".join(part or "" for part in found.groups())
+    return "".join(part or "" for part in found.groups()[:4])
+
+
+def url_without_password(url: str) -> str:
+    """Return a canonical URL that may be stored: without passwords, and else the same.
+
+    Examples
+    --------
+    >>> url_without_password("postgresql://ana:secret@host/study?sslpassword=secret&connect_timeout=2")
+    'postgresql://ana@host/study?connect_timeout=2'
+    """
+    shown, found = shown_url(url), _POSTGRES_URL.fullmatch(url)
+    options = (found["options"] or "").split("&") if found else []
+    kept = [option for option in options if option and "pass" not in unquote(option.partition("=")[0]).lower()]
+    return f"{shown}?{'&'.join(kept)}" if kept else shown
 
 
 def open_store(url: str) -> Store:
@@ -110,6 +138,7 @@ def open_store(url: str) -> Store:
 
 class _SQLite:
     row_lock: ClassVar[str] = ""  # BEGIN IMMEDIATE locks out all other writers
+    name_lock: ClassVar[str] = ""
 
     def __init__(self, path: Path) -> None:
         self.path, self.place = path, repr(str(path))
@@ -139,7 +168,9 @@ class _SQLite:
             execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             if not self._is_ledger(connection):
                 raise _missing(self.place)
-            _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
+            version = _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
+            if writing and version < VERSION:
+                _upgrade(execute)
             yield execute
             execute("COMMIT")
 
@@ -196,6 +227,7 @@ class _Postgres:
     row_lock: ClassVar[str] = " FOR UPDATE"
 
     _CREATION_LOCK: ClassVar[int] = 0x7461636974  # "tacit"
+    name_lock: ClassVar[str] = f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})"
 
     def __init__(self, url: str) -> None:
         self.url, self.place = url, repr(shown_url(url))
@@ -213,7 +245,11 @@ class _Postgres:
         with self._connected(writing) as execute:
             if not self._is_ledger(execute):
                 raise _missing(self.place)
-            _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
+            version = _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
+            if writing and version < VERSION:
+                execute(self.name_lock)  # one at a time; another may have done it in the meantime
+                if _check_version(execute("SELECT version FROM tacit_ledger"), self.place) < VERSION:
+                    _upgrade(execute)
             yield execute
 
     @contextmanager
@@ -224,7 +260,9 @@ class _Postgres:
         except psycopg.ProgrammingError:
             raise _unreadable_url() from None  # the driver's message repeats the password
         except psycopg.Error as error:
-            raise LedgerError(f"The ledger at {self.place} could not be reached: {_first_line(error)}") from None
+            reason = _first_line(error)
+            hint = "" if "password" not in reason else _NO_PASSWORD
+            raise LedgerError(f"The ledger at {self.place} could not be reached: {reason}{hint}") from None
         # A writer must see what was committed while it waited for the row; a reader all tables at one moment.
         levels = psycopg.IsolationLevel
         connection.isolation_level = levels.READ_COMMITTED if writing else levels.REPEATABLE_READ
@@ -257,7 +295,8 @@ class _Postgres:
         if code in ("42501", "25006"):  # insufficient privilege, read-only transaction
             return LedgerError(
                 f"The ledger at {self.place} refused: {_first_line(error)}. Nothing was charged. Give this account the "
-                "right to SELECT, INSERT and UPDATE in the tables tacit_*, and to CREATE them if they are not there."
+                "right to SELECT, INSERT and UPDATE in the tables tacit_*, and to CREATE them if they are not there. "
+                "(The first charge to a ledger of version 0.1 adds a column: let the owner of the tables make it.)"
             )
         if code.startswith(("42", "23", "XX")):  # no such table or column, a broken constraint, corrupt data
             return LedgerError(_DAMAGED.format(self.place, _first_line(error)))
@@ -272,11 +311,18 @@ def _psycopg() -> Any:
     return psycopg
 
 
-def _check_version(found: list[tuple[Any, ...]], place: str) -> None:
+def _check_version(found: list[tuple[Any, ...]], place: str) -> int:
     if len(found) != 1 or not isinstance(found[0][0], int):
         raise LedgerError(f"The ledger at {place} does not say its format; restore it from a copy.")
-    if found[0][0] != VERSION:
+    version = int(found[0][0])
+    if not 1 <= version <= VERSION:
         raise LedgerError(f"The ledger at {place} was written by a newer tacit; upgrade tacit to use it.")
+    return version
+
+
+def _upgrade(execute: Execute) -> None:
+    for statement in _FROM_VERSION_1:
+        execute(statement)
 
 
 def _missing(place: str) -> LedgerError:

@@ -10,6 +10,7 @@ Invariants
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,29 +20,10 @@ from . import accounting
 from .budget import Budget, Relation, check_relation
 from .errors import PlanError
 from .gaussian_profile import raise_until
-from .steps import (
-    Gaussian,
-    Laplace,
-    SampledGaussian,
-    Selection,
-    SplitGaussian,
-    SplitSelection,
-    Step,
-    TiltedGaussian,
-    step_from_dict,
-)
+from .steps import Laplace, Selection, Step, step_from_dict
+from .terms import check_relation_allows, terms_of
 
-__all__ = [
-    "Gaussian",
-    "Laplace",
-    "Plan",
-    "SampledGaussian",
-    "Selection",
-    "SplitGaussian",
-    "SplitSelection",
-    "Step",
-    "TiltedGaussian",
-]
+__all__ = ["Plan"]
 
 _FORMAT = "tacit.plan/1"
 
@@ -62,6 +44,7 @@ class Plan:
 
     Examples
     --------
+    >>> from tacit.privacy import Gaussian
     >>> plan = Plan((Gaussian("moments", 1.0, count=10, size=66),)).calibrate(Budget(1.0, 1e-6))
     >>> round(plan.steps[0].noise_multiplier, 3)
     13.36
@@ -79,7 +62,7 @@ class Plan:
             if not isinstance(step, Step):
                 raise ValueError(f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {step!r}.")
         check_relation(self.neighbors)
-        accounting.check_relation_allows(self.steps, self.neighbors)
+        check_relation_allows(self.steps, self.neighbors)
         error = self.sampling_error
         if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error <= 1:
             raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {error!r}.")
@@ -96,6 +79,21 @@ class Plan:
             )
         error = min(1.0, self.sampling_error + other.sampling_error)
         return Plan(self.steps + other.steps, self.neighbors, error)
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether the plan is Gaussian noise alone, of all rows or of shares of them, and its profile exact."""
+        return self.kinds <= {"gaussian"}
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of releases that accountants see."""
+        return frozenset(term.kind for term in terms_of(self.steps, self.neighbors))
+
+    @property
+    def pure(self) -> bool:
+        """Whether the plan has a finite epsilon at delta = 0: Laplace noise and selections alone, sampled exactly."""
+        return not self.sampling_error and all(isinstance(step.mechanism, (Laplace, Selection)) for step in self.steps)
 
     def scaled(self, factor: float) -> "Plan":
         """Return the plan with ``factor`` times the noise in every step."""

@@ -37,10 +37,11 @@ from tacit.privacy import (
     Certificate,
     Gaussian,
     Laplace,
+    Mechanism,
     Plan,
     PlanError,
     ReleaseRecord,
-    SampledGaussian,
+    Sampled,
     Selection,
     Smooth,
     SmoothGaussian,
@@ -64,11 +65,10 @@ from tacit.release.statistic import Norm, Statistic
 
 _TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
 _UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
-_MECHANISMS: dict[type[Step], str] = {
+_MECHANISMS: dict[type[Mechanism], str] = {
     Laplace: "discrete Laplace",
     Selection: "exponential mechanism",
     Gaussian: "discrete Gaussian",
-    SampledGaussian: "discrete Gaussian",
     SmoothLaplace: "Laplace log-normal, by rows",
     SmoothGaussian: "Gaussian, by rows",
     TiltedGaussian: "discrete Gaussian tilt",
@@ -151,9 +151,9 @@ class Curator:
         """
         if isinstance(statistic, SmoothStatistic):
             return self._release_answer(name, statistic)
-        step, before = self._take(name, statistic, Gaussian, Laplace, SampledGaussian)
+        step, before = self._take(name, statistic, Gaussian, Laplace, sampled=True)
         precision, scale = self._precision(step, statistic)
-        draw = discrete_laplace if isinstance(step, Laplace) else discrete_gaussian
+        draw = discrete_laplace if isinstance(step.mechanism, Laplace) else discrete_gaussian
         total = precision.noise.coarsened(self._sum(step, before, statistic, precision.sums), precision.sums)
         with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
             noise = draw(scale / precision.noise.step, statistic.size, self._generator)
@@ -179,8 +179,8 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``SplitSelection``, all
-            choices of the next share of the rows.
+            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``Split``, all choices of
+            the next share of the rows.
         choice : Choice
             What to choose from.
         """
@@ -239,11 +239,11 @@ class Curator:
             self._rows = self._rows.held()
         rows = self._rows
         if isinstance(step, Split):
-            share = before // step.count if isinstance(step, Selection) else before
+            share = before // step.count if isinstance(step.mechanism, Selection) else before
             rows = rows.sampled(self._deal(step).share(share % step.parts))
-        if isinstance(step, SampledGaussian):
+        if isinstance(step, Sampled):
             with self._lock:
-                sample = PoissonSample.draw(step.sampling_rate, self._generator)
+                sample = PoissonSample.draw(step.rate, self._generator)
             rows = rows.sampled(sample)
         # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
         total = rows.sum(
@@ -309,7 +309,12 @@ class Curator:
         )
 
     def _take(
-        self, name: str, statistic: Statistic | SmoothStatistic | Minimum, *kinds: type[Step], releases: int = 1
+        self,
+        name: str,
+        statistic: Statistic | SmoothStatistic | Minimum,
+        *kinds: type[Mechanism],
+        releases: int = 1,
+        sampled: bool = False,
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         if os.getpid() != self._process:
@@ -317,7 +322,7 @@ class Curator:
         step = self._steps.get(name)
         if step is None:
             raise self._unplanned(name)
-        if not isinstance(step, kinds):
+        if not isinstance(step.mechanism, kinds) or (isinstance(step, Sampled) and not sampled):
             raise PlanError(
                 f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, choose "
                 "selections, and minimise Gaussian and tilted ones."
@@ -327,7 +332,7 @@ class Curator:
                 f"Step {name!r} is planned for {step.size} numbers, and the statistic has {statistic.size}; plan for "
                 "as many as are released."
             )
-        if isinstance(step, Split) and isinstance(step, Selection) and releases != step.count:
+        if isinstance(step, Split) and isinstance(step.mechanism, Selection) and releases != step.count:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
         with self._lock:  # two threads must not both see the last one left
             if self._left[name] < releases:
@@ -349,14 +354,15 @@ class Curator:
             if self.plan.neighbors == "replace_one" and self._rows.n_rows > MOST_ROWS:
                 raise PlanError(_TOO_MANY)
             if self._ledger is not None:
-                self._ledger.charge(self.plan, self._purpose)
+                self._ledger.charge(self.plan, self._purpose, seeded=self._generator.seeded)
             self._charged = True
 
     def _precision(self, step: Step, statistic: Statistic) -> tuple[Precision, float]:
         """Return the lattices and the sensitivity of a release, and the scale of its noise."""
-        norm: Norm = "l1" if isinstance(step, Laplace) else "linf" if isinstance(step, Selection) else "l2"
+        mechanism = step.mechanism
+        norm: Norm = "l1" if isinstance(mechanism, Laplace) else "linf" if isinstance(mechanism, Selection) else "l2"
         # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
-        neighbors = "add_remove" if isinstance(step, SampledGaussian) else self.plan.neighbors
+        neighbors = "add_remove" if isinstance(step, Sampled) else self.plan.neighbors
         precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm)
         scale = self._scale(step, precision.sensitivity)
         if norm != "linf":
@@ -367,19 +373,19 @@ class Curator:
     def _scale(step: Step, sensitivity: float) -> float:
         """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
         scale = step.noise_multiplier * sensitivity * _UP
-        return 2 * scale if isinstance(step, Selection) else scale
+        return 2 * scale if isinstance(step.mechanism, Selection) else scale
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:
         with self._lock:
             done = self._records.get(step.name)
             self._records[step.name] = ReleaseRecord(
                 name=step.name,
-                mechanism=next(words for kind, words in _MECHANISMS.items() if isinstance(step, kind)),
+                mechanism=next(words for kind, words in _MECHANISMS.items() if isinstance(step.mechanism, kind)),
                 size=step.size,
                 count=releases if done is None else done.count + releases,
                 sensitivity=sensitivity,
                 noise_scale=noise_scale,
-                lattice_step=None if isinstance(step, Selection) else lattice.step,
+                lattice_step=None if isinstance(step.mechanism, Selection) else lattice.step,
             )
 
 

@@ -11,10 +11,8 @@ from tacit.privacy import (
     Laplace,
     Plan,
     Relation,
-    SampledGaussian,
     SmoothGaussian,
     SmoothLaplace,
-    SplitGaussian,
     Step,
     TiltedGaussian,
 )
@@ -47,12 +45,10 @@ def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "r
     if budget.delta > 0:
         per_number = {
             Gaussian: discretisation_error(FINEST_NOISE),
-            SplitGaussian: discretisation_error(FINEST_NOISE),
-            SampledGaussian: discretisation_error(FINEST_NOISE),
             TiltedGaussian: discretisation_error(FINEST_NOISE),
             Laplace: laplace_discretisation_error(FINEST_NOISE),
             SmoothLaplace: MISMATCH,
             SmoothGaussian: MISMATCH,
         }
-        error = math.fsum(step.size * step.releases * per_number.get(type(step), 0.0) for step in steps)
+        error = math.fsum(step.size * step.releases * per_number.get(type(step.mechanism), 0.0) for step in steps)
     return Plan(tuple(steps), neighbors, sampling_error=error)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.privacy import Gaussian, Laplace, Plan, PlanError, Relation, SampledGaussian, Step
+from tacit.privacy import Gaussian, Laplace, Plan, PlanError, Relation, Step
 from tacit.release.lattice import Lattice
 from tacit.release.planning import FINEST_NOISE
 from tacit.release.statistic import Norm, Statistic
@@ -101,8 +101,8 @@ def check_drawable(plan: Plan) -> None:
     of the sensitivities under the two relations. That is 1 or more for every statistic here.
     """
     for step in plan.steps:
-        if isinstance(step, (Gaussian, Laplace, SampledGaussian)):
-            norm: Norm = "l1" if isinstance(step, Laplace) else "l2"
+        if isinstance(step.mechanism, (Gaussian, Laplace)):
+            norm: Norm = "l1" if isinstance(step.mechanism, Laplace) else "l2"
             try:
                 precision = Precision.of(_Unit(step.size), step.noise_multiplier, plan.neighbors, norm)
             except ValueError as error:
@@ -113,7 +113,7 @@ def check_drawable(plan: Plan) -> None:
 
 def is_exact(step: Step, plan: Plan) -> bool:
     """Whether the discrete law of the step's noise is accounted for as it is: Laplace noise of a pure plan."""
-    return isinstance(step, Laplace) and plan.sampling_error == 0
+    return isinstance(step.mechanism, Laplace) and plan.sampling_error == 0
 
 
 def _rounding(lattice: Lattice, size: int, norm: Norm, blocks: int = 1) -> float:

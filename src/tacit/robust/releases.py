@@ -46,7 +46,7 @@ def found_interval(
 def noise_of(curator: Curator, name: str, statistic: Statistic) -> float:
     """Return the standard deviation of the noise in a release."""
     step = next(step for step in curator.plan.steps if step.name == name)
-    return curator.noise(name, statistic) * (math.sqrt(2) if isinstance(step, Laplace) else 1.0)
+    return curator.noise(name, statistic) * (math.sqrt(2) if isinstance(step.mechanism, Laplace) else 1.0)
 
 
 def trimmed_mean(curator: Curator, name: str, statistic: TrimmedSum) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import tacit
 from tacit.erm.linear_descent import squares
 from tacit.erm.robust_descent import RobustDescent
 from tacit.latent.engine import run
-from tacit.privacy import Gaussian, Plan, SplitGaussian
+from tacit.privacy import Gaussian, Plan, Split
 from tacit.release import Curator
 from tacit.sources import as_source
 from tacit.tables import Categorical, Numeric, Schema
@@ -153,14 +153,14 @@ def test_a_secret_number_of_rows(kind):
 def test_many_rows_are_dealt_out():
     X, y = table(200_000, slopes=np.array([2.0, -1.0]))
     model = fit(X, y)
-    split = [step for step in model.privacy_.plan.steps if isinstance(step, SplitGaussian)]
+    split = [step for step in model.privacy_.plan.steps if isinstance(step, Split)]
     assert [step.name for step in split] == [
         "growing moments", "refining moments", "tails", "refining scores", "curvature", "squared residuals"
     ]  # fmt: skip
     assert model.coef_ == pytest.approx([2.0, -1.0], abs=0.012)
     assert model.privacy_.plan.delta(1.0) <= 1e-6
     hidden = fit(X, y, neighbors="add_remove").privacy_.plan.steps
-    assert not any(isinstance(step, SplitGaussian) for step in hidden)
+    assert not any(isinstance(step, Split) for step in hidden)
 
 
 def test_few_rows_and_many_columns_do_not_blow_up():

@@ -175,7 +175,7 @@ def test_many_rows_are_dealt_out_and_nothing_is_lost():
     y = (rows @ slopes + 0.5 + rng.logistic(size=len(rows)) > 0).astype(int)
     dealt = model(delta=1e-7, C=np.inf).fit(rows, y)
     kinds = {step.name: type(step).__name__ for step in dealt.privacy_.plan.steps}
-    assert kinds["early gradient"] == kinds["columns"] == "SplitGaussian"
+    assert kinds["early gradient"] == kinds["columns"] == "Split"
     assert kinds["gradient"] == "Gaussian"
     plain = Plain(C=np.inf).fit(rows, y)
     assert abs(dealt.coef_ - plain.coef_).max() < 2 * abs(plain.coef_ - slopes).max()

@@ -11,7 +11,7 @@ from tacit.erm.newton import GRADIENT, Newton, corrected, secant
 from tacit.erm.problem import Problem
 from tacit.erm.variance_reduced import DIFFERENCE, SNAPSHOT
 from tacit.latent.engine import run
-from tacit.privacy import Budget, SampledGaussian
+from tacit.privacy import Budget, Sampled
 from tacit.release import Curator, planned
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss
@@ -103,8 +103,8 @@ def test_differences_are_shorter_the_nearer_the_snapshot_is():
 def test_no_sample_of_one_row_is_offered():
     for name in ("sgd", "svrg", "katyusha", "svrg++", "robust"):
         for step in SOLVERS[name].steps(4, 3, 1.0):
-            if isinstance(step, SampledGaussian):
-                assert step.sampling_rate >= 0.01
+            if isinstance(step, Sampled):
+                assert step.rate >= 0.01
 
 
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "frank_wolfe"])  # for balls alone

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.latent.gradient_em import GradientEM
-from tacit.privacy import Budget, Gaussian, SplitGaussian
+from tacit.privacy import Budget, Gaussian, Split
 from tacit.release import generator
 from tacit.release.sampling import Deal
 from tacit.statistics import (
@@ -112,7 +112,7 @@ def test_split_rows_are_used_in_one_step_each(estimator):
     assert found(model) == pytest.approx(plain(estimator, lambda step: rows[dealt == step], start, 4), abs=0.08)
     assert np.abs(found(model) - found(fit(estimator, rows, **options))).max() > 0.05
     assert model.privacy_.plan.steps == (
-        SplitGaussian("gradient", model.privacy_.plan.steps[0].noise_multiplier, 1, 3, 4),
+        Split(4, Gaussian("gradient", model.privacy_.plan.steps[0].noise_multiplier, 1, 3)),
     )
     assert "each was used in one of 4 steps" in " ".join(model.privacy_.notes)
 

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.latent.gradient_em import GradientEM
-from tacit.privacy import Budget, Selection, SplitGaussian, SplitSelection
+from tacit.privacy import Budget, Gaussian, Selection, Split
 from tacit.statistics import CellRanks, ScreeningValues, SymmetricMixtureGradient
 
 FEW = 4
@@ -113,9 +113,11 @@ def test_the_paper_s_plan():
     """Half of what a share of the rows costs is for choices, and shares cost what one does."""
     model = fit(tacit.SymmetricMixture, method="truncated", scale=0.5, split=True, n_iter=5)
     choices, gradients = model.privacy_.plan.steps
-    assert isinstance(choices, SplitSelection)
+    assert isinstance(choices, Split)
+    assert isinstance(choices.mechanism, Selection)
     assert (choices.count, choices.parts, choices.size) == (FEW, 5, 60)
-    assert isinstance(gradients, SplitGaussian)
+    assert isinstance(gradients, Split)
+    assert isinstance(gradients.mechanism, Gaussian)
     assert (gradients.count, gradients.parts, gradients.size) == (1, 5, FEW)
     assert choices.weight == pytest.approx(gradients.weight)
     assert gradients.weight == gradients.noise_multiplier**-2

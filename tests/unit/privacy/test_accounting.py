@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from tacit.privacy import Gaussian, Laplace, SampledGaussian, Selection, TiltedGaussian
+from tacit.privacy import Gaussian, Laplace, Sampled, Selection, TiltedGaussian
 from tacit.privacy.accounting import calibration_factor, delta, epsilon, profile
-from tacit.privacy.composition import MixedProfile, Release, selection_delta, tilted_delta
+from tacit.privacy.composition import MixedProfile, selection_delta, tilted_delta
 from tacit.privacy.gaussian_profile import gaussian_delta, gaussian_epsilon, gaussian_mu, log_gaussian_delta
 from tacit.privacy.plan import Plan
+from tacit.privacy.terms import Term
 
 AddRemove = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
 ReplaceOne = dp_accounting.NeighboringRelation.REPLACE_ONE
@@ -74,9 +75,9 @@ GRID = {
     "Gaussian and Laplace": [Gaussian("a", 10.0, count=8), Laplace("b", 5.0), Laplace("c", 8.0, count=2)],
     "tiny": [Gaussian("a", 500.0), Laplace("b", 400.0)],
     "large": [Gaussian("a", 0.5), Laplace("b", 0.3)],
-    "subsampled": [SampledGaussian("a", 1.2, count=200, sampling_rate=0.02)],
+    "subsampled": [Sampled(0.02, Gaussian("a", 1.2, count=200))],
     "subsampled and more": [
-        SampledGaussian("a", 2.0, count=50, sampling_rate=0.1),
+        Sampled(0.1, Gaussian("a", 2.0, count=50)),
         Gaussian("b", 4.0),
         Laplace("c", 6.0),
     ],
@@ -87,10 +88,8 @@ def reference(steps, neighbors, interval):
     """dp_accounting's own PLD accountant, event by event, told about sensitivities in its own convention."""
     accountant = dp_accounting.pld.PLDAccountant(neighbors, value_discretization_interval=interval)
     for step in steps:
-        if isinstance(step, SampledGaussian):
-            event = dp_accounting.PoissonSampledDpEvent(
-                step.sampling_rate, dp_accounting.GaussianDpEvent(step.noise_multiplier)
-            )
+        if isinstance(step, Sampled):
+            event = dp_accounting.PoissonSampledDpEvent(step.rate, dp_accounting.GaussianDpEvent(step.noise_multiplier))
         elif isinstance(step, Laplace):
             event = dp_accounting.LaplaceDpEvent(step.noise_multiplier)
         else:
@@ -106,20 +105,20 @@ def test_within_half_a_percent_of_dp_accounting(name):
     for target in (1e-3, 1e-6, 1e-9):
         expected = accountant.get_epsilon(target)
         assert epsilon(steps, "add_remove", target) == pytest.approx(expected, rel=5e-3)
-        if not any(isinstance(step, SampledGaussian) for step in steps):
+        if not any(isinstance(step, Sampled) for step in steps):
             # the multiplier is relative to the sensitivity of the relation, so the relation changes nothing
             assert epsilon(steps, "replace_one", target) == epsilon(steps, "add_remove", target)
 
 
 def test_subsampled_replace_one_within_half_a_percent_of_dp_accounting():
-    steps = (SampledGaussian("a", 2.0, count=200, sampling_rate=0.02),)
+    steps = (Sampled(0.02, Gaussian("a", 2.0, count=200)),)
     accountant = reference(steps, ReplaceOne, 2e-4)
     for target in (1e-3, 1e-6):
         assert epsilon(steps, "replace_one", target) == pytest.approx(accountant.get_epsilon(target), rel=5e-3)
 
 
 def test_a_sample_of_all_rows_is_no_sample():
-    full = (SampledGaussian("a", 8.0, count=3, sampling_rate=1.0),)
+    full = (Sampled(1.0, Gaussian("a", 8.0, count=3)),)
     assert delta(full, "add_remove", 1.0) == delta((Gaussian("a", 8.0, count=3),), "add_remove", 1.0)
     assert delta(full, "replace_one", 1.0) == delta((Gaussian("a", 4.0, count=3),), "replace_one", 1.0)
 
@@ -127,7 +126,7 @@ def test_a_sample_of_all_rows_is_no_sample():
 def test_mixed_machinery_is_an_upper_bound_that_meets_the_closed_form():
     """Push a plan with a closed form through the PLD path."""
     for count in (1, 30, 3000):
-        mixed = MixedProfile((Release("gaussian", 4.0 * math.sqrt(count), 1.0, count),), "add_remove")
+        mixed = MixedProfile((Term("gaussian", 4.0 * math.sqrt(count), 1.0, count),), "add_remove")
         for e in (0.0, 0.3, 1.0, 1.4):
             exact = gaussian_delta(e, 0.25)
             assert exact <= mixed.delta(e) <= exact * 1.005
@@ -216,12 +215,12 @@ def sampled_hockey_stick(x, other, sigma, rate, e):
 @settings(max_examples=50, deadline=None)
 @given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0.05, 0.9), st.floats(0, 1.5))
 def test_no_replaced_row_beats_the_sampled_pair(x, other, rate, e):
-    step = SampledGaussian("a", 0.8, sampling_rate=rate)
+    step = Sampled(rate, Gaussian("a", 0.8))
     assert sampled_hockey_stick(x, other, 0.8, rate, e) <= delta((step,), "replace_one", e) + 1e-6
 
 
 def test_the_sampled_pair_is_met_by_opposite_rows():
-    step = SampledGaussian("a", 0.8, sampling_rate=0.3)
+    step = Sampled(0.3, Gaussian("a", 0.8))
     assert sampled_hockey_stick(1, -1, 0.8, 0.3, 0.5) == pytest.approx(delta((step,), "replace_one", 0.5), rel=5e-3)
 
 
@@ -230,9 +229,9 @@ def test_the_sampled_pair_is_met_by_opposite_rows():
 steps_of_any_kind = st.lists(
     st.builds(
         lambda kind, noise, count, rate: (
-            kind("s", noise, count, sampling_rate=rate) if kind is SampledGaussian else kind("s", noise, count)
+            Sampled(rate, Gaussian("s", noise, count)) if kind is Sampled else kind("s", noise, count)
         ),
-        st.sampled_from([Gaussian, Laplace, Selection, SampledGaussian]),
+        st.sampled_from([Gaussian, Laplace, Selection, Sampled]),
         st.floats(1.0, 50.0),
         st.integers(1, 20),
         st.floats(0.01, 0.5),
@@ -283,7 +282,7 @@ def test_pure_plans_at_delta_zero():
     assert calibration_factor(steps, "add_remove", 0.25, 0.0) == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize("step", [Gaussian("a", 1.0), SampledGaussian("a", 1.0, sampling_rate=0.1)])
+@pytest.mark.parametrize("step", [Gaussian("a", 1.0), Sampled(0.1, Gaussian("a", 1.0))])
 def test_gaussian_noise_is_not_pure(step):
     for steps in ((step,), (step, Laplace("b", 1.0))):
         with pytest.raises(
@@ -303,7 +302,7 @@ def test_deltas_below_what_transforms_resolve_come_from_the_renyi_bound():
 
 def test_a_billionth_sampling_rate_is_not_free():
     """At such rates Renyi divergences round to zero, which must not read as perfect privacy."""
-    steps = (SampledGaussian("a", 1.0, count=10, sampling_rate=1e-9),)
+    steps = (Sampled(1e-9, Gaussian("a", 1.0, count=10)),)
     assert Plan(steps, "add_remove").delta(0.0) > 1e-9
 
 

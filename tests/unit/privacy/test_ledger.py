@@ -279,8 +279,10 @@ TAMPERING = {
     "lost at the end": "DELETE FROM tacit_charge WHERE id = 3",
     "all lost": "DELETE FROM tacit_charge",
     "order": "UPDATE tacit_charge SET id = CASE id WHEN 1 THEN -2 ELSE -1 END WHERE id < 3",
-    "inserted": "INSERT INTO tacit_charge SELECT dataset, 4, time, purpose, plan, epsilon, hash FROM tacit_charge "
-    "WHERE id = 3",
+    "inserted": "INSERT INTO tacit_charge SELECT dataset, 4, time, purpose, plan, epsilon, hash, seeded "
+    "FROM tacit_charge WHERE id = 3",
+    "seeded": "UPDATE tacit_charge SET seeded = 1 WHERE id = 2",
+    "not a mark": "UPDATE tacit_charge SET seeded = 'x' WHERE id = 2",
     "not a plan": "UPDATE tacit_charge SET plan = x'00ff' WHERE id = 2",
     "budget": "UPDATE tacit_dataset SET epsilon = 200",
     "nonsense budget": "UPDATE tacit_dataset SET epsilon = -1",

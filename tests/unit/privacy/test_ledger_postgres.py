@@ -241,3 +241,35 @@ def test_without_psycopg_one_is_told_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(LedgerError, match=r"pip install 'tacit\[postgres\]'"):
         Ledger("postgresql://host/study").datasets()
+
+
+def test_a_ledger_of_version_0_1_is_upgraded_by_the_first_charge(url: str) -> None:
+    import psycopg
+
+    written = (Path(__file__).parent / "ledger_of_version_0_1.sql").read_text(encoding="utf-8")
+    tables = sorted(written.split(";\n"), key=lambda statement: "tacit_charge" in statement)  # it refers to the others
+    with psycopg.connect(url) as connection:
+        for statement in filter(None, tables):
+            connection.execute(statement)
+    account = Ledger(url).account("patients")
+    assert account.verify() == 2
+    assert account.charge(Plan((Gaussian("mean", 20.0),), sampling_error=1e-16), seeded=True).id == 3
+    assert [receipt.seeded for receipt in account.history()] == [False, False, True]
+    assert account.verify() == 3
+
+
+def test_names_that_look_alike_are_refused(account: Account) -> None:
+    with pytest.raises(LedgerError, match="easily taken for that of data set 'patients'"):
+        account.ledger.create("Patients", BUDGET)
+
+
+def test_who_needs_a_password_is_told_how_to_give_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    psycopg = pytest.importorskip("psycopg")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError("connection failed: fe_sendauth: no password supplied")
+
+    ledger = pickle.loads(pickle.dumps(Ledger("postgresql://ana:secret@host/study")))
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with pytest.raises(LedgerError, match="keeps no password: set PGPASSWORD"):
+        ledger.datasets()

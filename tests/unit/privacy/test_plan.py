@@ -13,14 +13,13 @@ from tacit.privacy import (
     Budget,
     Gaussian,
     Laplace,
+    Mechanism,
     Plan,
     PlanError,
-    SampledGaussian,
+    Sampled,
     Selection,
-    SplitGaussian,
-    Step,
+    Split,
     TiltedGaussian,
-    accounting,
 )
 from tacit.privacy.steps import step_from_dict
 
@@ -35,7 +34,7 @@ MIXED = {
     "selection": (Selection("a", 1.0, count=3), Selection("b", 3.0)),
     "gaussian and laplace": (Gaussian("a", 1.0, count=10), Laplace("b", 5.0, count=3)),
     "all": (Gaussian("a", 1.0, count=10), Laplace("b", 5.0), Selection("c", 3.0, count=2)),
-    "sampled": (SampledGaussian("a", 1.0, count=100, sampling_rate=0.05), Gaussian("b", 20.0)),
+    "sampled": (Sampled(0.05, Gaussian("a", 1.0, count=100)), Gaussian("b", 20.0)),
     "tilted": (TiltedGaussian("a", 1.0, size=5), Gaussian("b", 8.0)),
 }
 
@@ -104,7 +103,7 @@ def test_pure_calibration_refuses_gaussian_noise():
 
 
 def test_a_delta_beyond_the_accountant_is_refused_not_guessed():
-    sampled = Plan((SampledGaussian("a", 1.0, sampling_rate=0.1),), "replace_one")
+    sampled = Plan((Sampled(0.1, Gaussian("a", 1.0)),), "replace_one")
     with pytest.raises(PlanError, match="smaller than what the accountant can resolve"):
         sampled.calibrate(Budget(1.0, 1e-15))
 
@@ -230,12 +229,12 @@ def test_other_bad_steps_and_plans():
     assert Gaussian("a", np.float64(2), np.int64(3)) == Gaussian("a", 2.0, 3)
     with pytest.raises(ValueError, match="name must be a non-empty string"):
         Gaussian("", 1.0)
-    with pytest.raises(ValueError, match="sampling_rate of step 'a' must be at most 1"):
-        SampledGaussian("a", 1.0, sampling_rate=1.5)
+    with pytest.raises(ValueError, match="rate of step 'a' must be at most 1"):
+        Sampled(1.5, Gaussian("a", 1.0))
     with pytest.raises(ValueError, match="bend of step 'a' must be a positive"):
         TiltedGaussian("a", 1.0, bend=0.0)
-    with pytest.raises(TypeError, match="A Step is abstract"):
-        Step("a", 1.0)
+    with pytest.raises(TypeError, match="A Mechanism is abstract"):
+        Mechanism("a", 1.0)
     with pytest.raises(ValueError, match=r"one of them is 1\.0"):
         Plan((1.0,))
     with pytest.raises(ValueError, match="neighbors must be"):
@@ -260,7 +259,7 @@ def test_questions_outside_the_range():
 
 def test_releases_of_shares_of_the_rows_cost_what_one_release_costs():
     """A row is in one share, so that replacing it changes one release: parallel composition."""
-    split = Plan((Gaussian("all", 3.0, count=2), SplitGaussian("shares", 2.0, count=3, parts=8)))
+    split = Plan((Gaussian("all", 3.0, count=2), Split(8, Gaussian("shares", 2.0, count=3))))
     once = Plan((Gaussian("all", 3.0, count=2), Gaussian("shares", 2.0, count=3)))
     assert split.delta(1.0) == once.delta(1.0)
     assert split.steps[1].releases == 24
@@ -274,16 +273,59 @@ def test_charges_of_shares_add_up_in_the_ledger(tmp_path):
     from tacit.privacy import Ledger
 
     account = Ledger(tmp_path / "ledger.db").create("rows", Budget(10.0, 1e-6))
-    plan = Plan((SplitGaussian("shares", 5.0, parts=8),))
+    plan = Plan((Split(8, Gaussian("shares", 5.0)),))
     account.charge(plan)
     account.charge(plan)
     assert account.spent().epsilon == pytest.approx(Plan((Gaussian("twice", 5.0, count=2),)).epsilon(1e-6))
 
 
-def test_rows_that_come_and_go_cannot_be_dealt_out():
-    with pytest.raises(PlanError, match="moves all rows behind it"):
-        Plan((SplitGaussian("shares", 2.0, parts=8),), "add_remove")
-    with pytest.raises(PlanError, match="moves all rows behind it"):
-        accounting.delta((SplitGaussian("shares", 2.0, parts=8),), "add_remove", 1.0)
+def test_rows_that_come_and_go_can_be_dealt_out_too():
+    """A row that comes brings its own secret bits; all others stay where they are."""
+    split, once = Split(8, Gaussian("shares", 2.0, count=2)), Gaussian("shares", 2.0, count=2)
+    assert Plan((split,), "add_remove").delta(1.0) == Plan((once,), "add_remove").delta(1.0)
     with pytest.raises(ValueError, match="parts of step 'shares' must be a whole number"):
-        SplitGaussian("shares", 2.0, parts=0)
+        Split(0, Gaussian("shares", 2.0))
+
+
+# -------------------------------------------------------------------------------------------------------- nested steps
+
+
+def test_nested_steps_answer_as_the_step_inside():
+    inner = Selection("columns", 5.0, 3, 10)
+    split = Split(8, inner)
+    for name in ("name", "noise_multiplier", "count", "size", "weight", "mechanism"):
+        assert getattr(split, name) == getattr(inner, name)
+    assert (split.releases, Sampled(0.1, Gaussian("a", 2.0, 7)).releases) == (24, 7)
+    assert split.scaled(2.0) == Split(8, inner.scaled(2.0))
+
+
+@pytest.mark.parametrize("way", [Split, Sampled])
+@pytest.mark.parametrize("inner", [Laplace("a", 1.0), TiltedGaussian("a", 1.0), Split(2, Gaussian("a", 1.0)), "a"])
+def test_steps_nest_only_where_there_is_a_proof(way, inner):
+    with pytest.raises(ValueError, match="takes a Gaussian"):
+        way(1, inner)
+    with pytest.raises(ValueError, match="Sampled takes a Gaussian step"):
+        Sampled(0.5, Selection("a", 1.0))
+
+
+FLAT = {"name": "a", "noise_multiplier": 3.0, "count": 2, "size": 5}
+
+
+@pytest.mark.parametrize(
+    ("stored", "step"),
+    [
+        ({"kind": "split_gaussian", **FLAT, "parts": 8}, Split(8, Gaussian(**FLAT))),
+        ({"kind": "split_selection", **FLAT, "parts": 8}, Split(8, Selection(**FLAT))),
+        ({"kind": "sampled_gaussian", **FLAT, "sampling_rate": 0.1}, Sampled(0.1, Gaussian(**FLAT))),
+    ],
+)
+def test_what_version_0_1_wrote_is_read(stored, step):
+    assert step_from_dict(stored) == step
+    assert step_from_dict(json.loads(json.dumps(step.to_dict()))) == step
+    with pytest.raises(ValueError, match="has the fields"):
+        step_from_dict({name: value for name, value in stored.items() if name not in ("parts", "sampling_rate")})
+
+
+def test_names_of_version_0_1_say_what_to_write():
+    with pytest.raises(ImportError, match=r"written Split\(parts, Gaussian"):
+        from tacit.privacy import SplitGaussian  # noqa: F401

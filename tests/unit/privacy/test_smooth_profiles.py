@@ -12,7 +12,7 @@ from tacit.privacy import (
     Laplace,
     Plan,
     PlanError,
-    SampledGaussian,
+    Sampled,
     SmoothGaussian,
     SmoothLaplace,
 )
@@ -100,7 +100,7 @@ def test_everything_composes_with_everything():
             SmoothGaussian("centre", 12.0, size=3, smoothness=0.02),
             Gaussian("sum", 9.0),
             Laplace("count", 9.0),
-            SampledGaussian("gradient", 2.0, 10, sampling_rate=0.01),
+            Sampled(0.01, Gaussian("gradient", 2.0, 10)),
         )
     )
     alone = max(Plan((step,)).epsilon(1e-6) for step in plan.steps)

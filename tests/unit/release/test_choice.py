@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.privacy import Budget, Gaussian, Ledger, Plan, PlanError, Selection, SplitSelection
+from tacit.privacy import Budget, Gaussian, Ledger, Plan, PlanError, Selection, Split
 from tacit.release import Choice, Curator, planned
 from tacit.release.lattice import Lattice
 from tacit.sources import as_source
@@ -107,7 +107,7 @@ def test_utilities_move_no_further_than_sums():
 def test_choices_of_shares_of_the_rows():
     rows = np.zeros((300, 4))
     rows[0, 1] = rows[0, 2] = 1.0  # in one of the shares
-    plan = Plan((SplitSelection("columns", 1e-3, 1, 4, parts=3),))
+    plan = Plan((Split(3, Selection("columns", 1e-3, 1, 4)),))
     found = []
     for seed in range(9):
         curator = Curator(as_source(rows), plan, random_state=seed)
@@ -116,15 +116,15 @@ def test_choices_of_shares_of_the_rows():
     assert (np.mean(found, axis=0) < 1).all()  # not in the same one for every deal
     with pytest.raises(PlanError, match="no further release"):
         curator.choose("columns", Choice(sums(), 1))
-    curator = Curator(as_source(rows), Plan((SplitSelection("columns", 0.1, 2, 4, parts=3),)), random_state=0)
+    curator = Curator(as_source(rows), Plan((Split(3, Selection("columns", 0.1, 2, 4)),)), random_state=0)
     with pytest.raises(PlanError, match="has 2 choices of each share, and 1 are asked for"):
         curator.choose("columns", Choice(sums(), 1))
     assert [len(curator.choose("columns", Choice(sums(), 2))[0]) for _ in range(3)] == [2, 2, 2]
 
 
 def test_choices_of_shares_cost_what_those_of_one_share_cost():
-    split, once = Plan((SplitSelection("a", 3.0, 2, 9, parts=8),)), Plan((Selection("a", 3.0, 2, 9),))
+    split, once = Plan((Split(8, Selection("a", 3.0, 2, 9)),)), Plan((Selection("a", 3.0, 2, 9),))
     assert split.delta(0.3) == once.delta(0.3)
     assert split.epsilon(0.0) == pytest.approx(2 / 3)
     assert Plan.from_dict(split.to_dict()) == split
-    assert Plan((SplitSelection("a", 3.0, parts=8),), "add_remove").epsilon(0.0) == pytest.approx(1 / 3)
+    assert Plan(split.steps, "add_remove").delta(0.3) == Plan(once.steps, "add_remove").delta(0.3)

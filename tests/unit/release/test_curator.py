@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, SplitGaussian
+from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, Split
 from tacit.release import Affine, Curator, planned, uncalibrated
 from tacit.release.lattice import Lattice
 from tacit.release.noise import discretisation_error, laplace_discretisation_error
@@ -419,7 +419,7 @@ def test_rows_pass_through_known_maps_alone():
 
 def shares_of(rows, parts, count=1, seed=0, budget=200.0):
     """What is released of rows dealt out, next to no noise."""
-    plan = planned([SplitGaussian("shares", 1.0, count, 2, parts)], Budget(budget, 0.1))
+    plan = planned([Split(parts, Gaussian("shares", 1.0, count, 2))], Budget(budget, 0.1))
     curator = Curator(as_source(rows), plan, random_state=seed)
     return np.array([curator.release("shares", BoundedSum(2)) for _ in range(count * parts)]), curator
 
@@ -470,7 +470,7 @@ def test_more_shares_than_rows():
 
 
 def test_rows_are_not_mapped_between_releases_of_their_shares():
-    curator = Curator(as_source(ROWS), planned([SplitGaussian("shares", 1.0, 1, 2, 4)], Budget(1.0, 1e-6)))
+    curator = Curator(as_source(ROWS), planned([Split(4, Gaussian("shares", 1.0, 1, 2))], Budget(1.0, 1e-6)))
     curator.release("shares", BoundedSum(2))
     curator.map_rows(Affine(np.ones(2), np.zeros(2)))
     with pytest.raises(PlanError, match="before they were mapped"):
@@ -514,19 +514,19 @@ def test_more_blocks_than_sums_have_room_for_are_refused_where_the_number_of_row
 
 
 def test_discrete_noise_is_charged_for_in_every_share():
-    step = SplitGaussian("shares", 1.0, 2, 10, 8)
+    step = Split(8, Gaussian("shares", 1.0, 2, 10))
     plan = uncalibrated([step], Budget(1.0, 1e-6))
     assert plan.sampling_error == pytest.approx(160 * discretisation_error(FINEST_NOISE))
 
 
 def test_sampled_releases_are_of_samples():
     """About as many rows as the rate says, other ones each time, and noise for what one row adds."""
-    from tacit.privacy import SampledGaussian
+    from tacit.privacy import Sampled
     from tacit.statistics import RowCount
 
     rows = as_source(np.zeros((20_000, 1)))
     for neighbors in ("replace_one", "add_remove"):
-        plan = planned([SampledGaussian("count", 1.0, 8, 1, 0.1)], Budget(2.0, 1e-5), neighbors)
+        plan = planned([Sampled(0.1, Gaussian("count", 1.0, 8, 1))], Budget(2.0, 1e-5), neighbors)
         curator = Curator(rows, plan, random_state=0)
         counts = [curator.release("count", RowCount())[0] for _ in range(8)]
         assert np.std(counts) > 10.0
@@ -537,9 +537,9 @@ def test_sampled_releases_are_of_samples():
 
 
 def test_a_sample_of_everything_is_everything():
-    from tacit.privacy import SampledGaussian
+    from tacit.privacy import Sampled
     from tacit.statistics import RowCount
 
-    plan = planned([SampledGaussian("count", 1.0, 1, 1, 1.0)], Budget(8.0, 1e-5))
+    plan = planned([Sampled(1.0, Gaussian("count", 1.0, 1, 1))], Budget(8.0, 1e-5))
     released = Curator(as_source(np.zeros((5000, 1))), plan, random_state=0).release("count", RowCount())
     assert released[0] == pytest.approx(5000.0, abs=5.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace, norm
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, PlanError, SmoothGaussian, SmoothLaplace, SplitGaussian
+from tacit.privacy import Budget, Gaussian, Laplace, Plan, PlanError, SmoothGaussian, SmoothLaplace, Split
 from tacit.release import Curator, SmoothStatistic, planned
 from tacit.release.generator import generator
 from tacit.release.smooth import MISMATCH, SmoothNoise, normal, uniform
@@ -101,7 +101,7 @@ def test_what_has_no_guarantee_is_refused():
     with pytest.raises(PlanError, match="too few rows"):
         released(smooth, Fixed(low=1.0, high=1.0))
     with pytest.raises(PlanError, match="this answer is of all rows"):
-        released(SplitGaussian("mean", 2.0, parts=4), Fixed())
+        released(Split(4, Gaussian("mean", 2.0)), Fixed())
     with pytest.raises(PlanError, match="laplace step"):
         released(Laplace("mean", 2.0), Fixed())
     with pytest.raises(PlanError, match="public number of them"):

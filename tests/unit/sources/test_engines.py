@@ -16,7 +16,7 @@ import pytest
 from sklearn.base import clone
 
 import tacit
-from tacit.privacy import Budget, Gaussian, SplitGaussian
+from tacit.privacy import Budget, Gaussian, Split
 from tacit.release import Curator, planned
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.sources import BLOCK_ROWS, as_source, has_missing, numeric, on_cluster
@@ -348,7 +348,7 @@ def test_noise_is_the_same_wherever_rows_live(people):
 
 def test_shares_are_dealt_out_where_rows_are(people):
     rows = people[["x", "y"]]
-    plan = planned([SplitGaussian("count", 1.0, 1, 1, 3)], Budget(200.0, 0.1))
+    plan = planned([Split(3, Gaussian("count", 1.0))], Budget(200.0, 0.1))
     curator = Curator(numeric(as_source(on_dask(rows))), plan, random_state=0)
     counts = np.array([curator.release("count", RowCount())[0] for _ in range(3)])
     assert counts.sum() == pytest.approx(len(rows), abs=5)
