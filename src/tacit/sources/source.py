@@ -57,9 +57,6 @@ class Source(ABC):
     array([20, 35])
     """
 
-    #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
-    types_are_guessed: bool = False
-
     #: True where a row stays in its place when others are replaced, so that replacing one changes one block. Engines
     #: that move rows about between machines cannot promise that.
     by_position: bool = True
@@ -88,7 +85,10 @@ class Source(ABC):
     @property
     @abstractmethod
     def types(self) -> pa.Schema:
-        """Names and types of the columns of a table, as the storage declares them."""
+        """Names and types of the columns of a table, as the storage declares them; null where it declares none.
+
+        They do not depend on cells: a type that was guessed from rows would tell something of them.
+        """
 
     @abstractmethod
     def blocks(self) -> Iterator[Any]:
