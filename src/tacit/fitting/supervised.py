@@ -27,9 +27,6 @@ class SupervisedEstimator(PrivateEstimator):
 
     def _open_both(self, X: Any, y: Any) -> tuple[Domain, Source]:
         """Return the domain of inputs and target, the target last, and the rows as numbers."""
-        for stale in ("feature_names_in_", "n_features_in_"):
-            if hasattr(self, stale):
-                delattr(self, stale)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass an array, or the name "
