@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+_Result = TypeVar("_Result")
 _LONGEST_TEXT = 60  # characters; names of columns and words for options are shorter
 
 
@@ -36,6 +38,19 @@ def brief(value: Any) -> str:
     return kind(value)
 
 
+def name_or_kind(target: Any) -> str:
+    """Return how a sentence shows what was passed as a target: the name of a column, or what else it is.
+
+    A number that was passed by itself is not shown either, because it may be somebody's.
+
+    Examples
+    --------
+    >>> name_or_kind("age"), name_or_kind(["Ann", "Bob"]), name_or_kind(47.11)
+    ("'age'", 'a list', 'a float')
+    """
+    return brief(target) if isinstance(target, str) else kind(target)
+
+
 def kind(value: Any) -> str:
     """Return what kind of thing a value is, and nothing of what it holds.
 
@@ -48,6 +63,25 @@ def kind(value: Any) -> str:
         return f"an array of {value.dtype} in {value.ndim} dimension{'s' * (value.ndim != 1)}"
     name = "text" if isinstance(value, str) else type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def unquoted(complaint: str, function: Callable[..., _Result], *values: Any, **options: Any) -> _Result:
+    """Return what a function of another library returns; where it refuses, say `complaint` and not its own words.
+
+    Those may quote what it was given. They are not chained to the complaint either, for a traceback shows the chain.
+
+    Examples
+    --------
+    >>> unquoted("y must be a number.", float, "Ann")
+    Traceback (most recent call last):
+        ...
+    ValueError: y must be a number.
+    """
+    try:
+        return function(*values, **options)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(complaint)
 
 
 def _number(value: numbers.Real) -> str:

@@ -83,7 +83,8 @@ def check(
     screen.table(("column", "type", "values", "description"), rows, words=4)
     if known.peeked:
         screen.note(
-            f"Warning: what is said about {', '.join(known.peeked)} was read from the rows, unpaid; that is not private."
+            f"Warning: what is said about {', '.join(known.peeked)} was read from the rows, unpaid; that is not "
+            "private."
         )
     screen.say(f"\n{schema} is complete: {len(known.used)} columns are used, as {known.width} numbers a row.")
     if data is not None:

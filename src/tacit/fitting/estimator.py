@@ -172,10 +172,9 @@ class PrivateEstimator(BaseEstimator):
         """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""
         if self._domain.schema is not None:
             return self._domain.schema.encode_source(X)
-        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            finite = "allow-nan" if self.missing == "model" else True
-            X = validate_data(self, X, reset=False, ensure_all_finite=finite, dtype=np.float64)
         source = as_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            validate_data(self, X, reset=False, skip_check_array=True)  # names and number of columns
         if source.columns is not None and hasattr(self, "feature_names_in_"):
             source = source.select(self.feature_names_in_.tolist())
         return numeric(source)

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from scipy.optimize import minimize_scalar
 
+from tacit.messages import brief
+
 from .budget import Budget
 from .plan import Plan
 
@@ -170,7 +172,7 @@ class Certificate:
         """
         if not 0 < chance <= 1 or not 0 <= before <= 1:
             raise ValueError(
-                f"chance and before are probabilities, chance above 0; they are {chance!r} and {before!r}."
+                f"chance and before are probabilities, chance above 0; they are {brief(chance)} and {brief(before)}."
             )
         reach = next((e for share in (1e-6, 1e-3, 0.5) if (e := self.plan.epsilon(chance * share)) < math.inf), 0.0)
 

@@ -24,6 +24,8 @@ them. At delta = 0 epsilons add up, and that is valid for adaptive choices too (
 import os
 from dataclasses import dataclass
 
+from tacit.messages import brief
+
 from .budget import Budget, Relation, check_relation
 from .errors import LedgerError, PrivacyError
 from .ledger_books import Balance, Books, Receipt
@@ -79,7 +81,9 @@ class Ledger:
         """
         _check_name(dataset)
         if not isinstance(budget, Budget):
-            raise TypeError(f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {budget!r}.")
+            raise TypeError(
+                f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {brief(budget)}."
+            )
         books = Books.open(dataset, budget, check_relation(neighbors))
         row = (books.dataset, budget.epsilon, budget.delta, books.neighbors, books.opened, books.head)
         store = open_store(self.url)
@@ -116,7 +120,7 @@ class Ledger:
         and ``PlanError`` if the plan is for another relation or cannot be accounted for; then nothing is recorded.
         """
         if not isinstance(plan, Plan):
-            raise TypeError(f"What is charged is a Plan, and this is {plan!r}.")
+            raise TypeError(f"What is charged is a Plan, and this is {brief(plan)}.")
         _check_text(purpose, "purpose of a charge")
         # A refusal needs no lock, and a slow answer is then known before others are made to wait for it.
         self._read(dataset).admit(plan, purpose)
@@ -265,6 +269,6 @@ def _check_name(dataset: str) -> None:
 
 def _check_text(value: str, what: str) -> None:
     if not isinstance(value, str):
-        raise TypeError(f"The {what} is a string, and it is {value!r}.")
+        raise TypeError(f"The {what} is a string, and it is {brief(value)}.")
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {value!r}.")
+        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {brief(value)}.")

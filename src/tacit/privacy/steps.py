@@ -15,6 +15,8 @@ import numbers
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
+from tacit.messages import brief
+
 __all__ = [
     "Gaussian",
     "Laplace",
@@ -59,7 +61,7 @@ class Step:
         if not self.kind:
             raise TypeError("A Step is abstract; use Gaussian, Laplace, Selection, SampledGaussian or SplitGaussian.")
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"A step's name must be a non-empty string, and it is {self.name!r}.")
+            raise ValueError(f"A step's name must be a non-empty string, and it is {brief(self.name)}.")
         object.__setattr__(self, "noise_multiplier", _positive(self.name, "noise_multiplier", self.noise_multiplier))
         object.__setattr__(self, "count", _whole(self.name, "count", self.count))
         object.__setattr__(self, "size", _whole(self.name, "size", self.size))
@@ -341,10 +343,10 @@ def step_from_dict(values: dict[str, Any]) -> Step:
 def _positive(step: str, field: str, value: Any) -> float:
     if isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < math.inf:
         return float(value)
-    raise ValueError(f"The {field} of step {step!r} must be a positive, finite number, and it is {value!r}.")
+    raise ValueError(f"The {field} of step {step!r} must be a positive, finite number, and it is {brief(value)}.")
 
 
 def _whole(step: str, field: str, value: Any) -> int:
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
-    raise ValueError(f"The {field} of step {step!r} must be a whole number, at least 1, and it is {value!r}.")
+    raise ValueError(f"The {field} of step {step!r} must be a whole number, at least 1, and it is {brief(value)}.")

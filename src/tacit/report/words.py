@@ -155,7 +155,8 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
         items.append(
             (
                 "Bounds on rows",
-                f"{certificate.bounds[0].upper()}{certificate.bounds[1:]}. Values beyond were moved to the edge. {origin}",
+                f"{certificate.bounds[0].upper()}{certificate.bounds[1:]}. Values beyond were moved to the edge. "
+                f"{origin}",
             )
         )
     return items

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.messages import brief
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
 from tacit.release import Statistic, planned
 from tacit.robust.columns import box, centred, per_column, within
@@ -234,7 +235,7 @@ class RobustMean(PrivateEstimator):
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {confidence!r}.")
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {brief(confidence)}.")
         rows = self.privacy_.rows
         if self._moment is None or rows is None:
             raise ValueError(
@@ -252,7 +253,7 @@ class RobustMean(PrivateEstimator):
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
-            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {self.trim!r}.")
+            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {brief(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):

@@ -31,8 +31,8 @@ class CsvSource(Source):
 
     The text is UTF-8; the delimiter is the one of ``,`` ``;`` tab and ``|`` that the first line holds most of; cells
     may be quoted with ``"`` and may then hold line breaks; an empty cell is null. In a file of one column an empty line
-    is a row whose cell is empty; in a file of several columns it is no row. A file named ``.gz`` is unpacked on the way.
-    The file declares no types, so ``types`` are all null.
+    is a row whose cell is empty; in a file of several columns it is no row. A file named ``.gz`` is unpacked on the
+    way. The file declares no types, so ``types`` are all null.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Tables on an engine that is named in a word: the local machine, a Dask cluster, a Spark cluster.
 
-Every engine reads a CSV file as :class:`~tacit.sources.csv_file.CsvSource` does: the same names, the same delimiter, all
-cells as text, and an empty line in a file of one column is a row. No engine guesses types, because a guess would be read
-from rows; what a column means is for the schema to say.
+Every engine reads a CSV file as :class:`~tacit.sources.csv_file.CsvSource` does: the same names, the same delimiter,
+all cells as text, and an empty line in a file of one column is a row. No engine guesses types, because a guess would be
+read from rows; what a column means is for the schema to say.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tacit.messages import brief
 from tacit.sources.csv_file import CsvSource
 from tacit.sources.dask_frame import DaskSource
 from tacit.sources.opening import as_source
@@ -54,7 +55,7 @@ def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
     elif name == "spark" and address:
         yield from _on_spark(Path(path), address)
     else:
-        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {engine!r}.")
+        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {brief(engine)}.")
 
 
 def _on_dask(path: Path, address: str) -> Iterator[Source]:

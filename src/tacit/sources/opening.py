@@ -46,6 +46,8 @@ def as_source(X: Any) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, str | PathLike):
+        if "\n" in str(X):
+            raise ValueError("X is text of several lines, not a path. Write it to a .csv file, and pass the path.")
         return _open_file(Path(X).expanduser())
     if (engine := _engine(X)) == "dask":
         from tacit.sources.dask_frame import DaskSource

@@ -3,9 +3,9 @@
 Each type encodes a cell as a few numbers between -1 and 1, and decodes them again. However many numbers there are,
 their squares add up to at most 1, so a row of m columns lies in the ball of radius sqrt(m).
 
-A column also says where that knowledge comes from, in ``source``: it is ``"stated"`` by somebody who did not look at the
-rows, or it was ``"peeked"``, read from them without paying for it. The latter is not private, and is told wherever the
-column is used.
+A column also says where that knowledge comes from, in ``source``: it is ``"stated"`` by somebody who did not look at
+the rows, or it was ``"peeked"``, read from them without paying for it. The latter is not private, and is told wherever
+the column is used.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Numeric:
         for side, word in (("low", "smallest"), ("high", "largest")):
             object.__setattr__(self, side, self._bound(getattr(self, side), side, word))
         if not self.low < self.high:
-            raise ValueError(f"low must be less than high, got low = {self.low} and high = {self.high}.")
+            raise ValueError(f"low must be less than high, got low = {brief(self.low)} and high = {brief(self.high)}.")
         if not self.half_range > 0:
             raise ValueError(f"low = {self.low} and high = {self.high} are too close to be told apart when halved.")
         _check_remarks(self.description, self.source)
@@ -70,7 +70,7 @@ class Numeric:
         if not isinstance(value, Real) or isinstance(value, bool):
             raise TypeError(f"{side} must be a number, got {brief(value)}.")
         if not math.isfinite(value):
-            raise ValueError(f"{side} must be finite, got {value}.")
+            raise ValueError(f"{side} must be finite, got {brief(value)}.")
         return float(value)
 
     @property
@@ -122,9 +122,13 @@ class Integer(Numeric):
     def _bound(self, value: Any, side: str, word: str) -> int:
         bound = super()._bound(value, side, word)
         if bound % 1:
-            raise ValueError(f"{side} must be a whole number, got {value}. Use the type 'numeric' for fractions.")
+            raise ValueError(
+                f"{side} must be a whole number, got {brief(value)}. Use the type 'numeric' for fractions."
+            )
         if abs(bound) > LARGEST_INTEGER:
-            raise ValueError(f"{side} must lie within ±2**48 to be kept exactly, got {value}. Use the type 'numeric'.")
+            raise ValueError(
+                f"{side} must lie within ±2**48 to be kept exactly, got {brief(value)}. Use the type 'numeric'."
+            )
         return int(bound)
 
     def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
@@ -245,7 +249,7 @@ def _check_levels(levels: Any) -> tuple[str, ...] | tuple[int, ...]:
         raise ValueError("A level is empty text, which stands for a missing value. Leave it out.")
     repeated = sorted({level for level in levels if levels.count(level) > 1})
     if repeated:
-        raise ValueError(f"levels must be different from each other, but {repeated[0]!r} is there more than once.")
+        raise ValueError("levels must be different from each other, but one is there more than once.")
     if len(levels) == 1:
         raise ValueError("A column with a single level says nothing about a row. Use the type 'ignored'.")
     return tuple(int(level) for level in levels) if _is_whole(levels[0]) else levels
@@ -264,5 +268,6 @@ def _check_remarks(description: Any, source: Any) -> None:
         raise TypeError(f"description must be text, got {brief(description)}.")
     if not isinstance(source, str) or source not in (STATED, PEEKED):
         raise ValueError(
-            f"source must be {STATED!r} (from public knowledge) or {PEEKED!r} (read from the rows), got {brief(source)}."
+            f"source must be {STATED!r} (from public knowledge) or {PEEKED!r} (read from the rows), got "
+            f"{brief(source)}."
         )

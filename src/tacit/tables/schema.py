@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.messages import brief
+from tacit.messages import brief, kind
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, listed
 from tacit.tables.codes import Unknown
@@ -180,7 +180,7 @@ class Schema:
         matrix = np.asarray(matrix, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != self.width:
             raise ValueError(
-                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got {matrix.shape}."
+                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got {_shape(matrix)}."
             )
         places = self.slices
         return pa.table({name: column.decode(matrix.T[places[name]]) for name, column in self._encoded()})
@@ -265,8 +265,13 @@ class Schema:
     def _named(self, matrix: NDArray[Any]) -> pa.Table:
         names = self.names
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
-            raise ValueError(f"Expected an array of {len(names)} columns ({listed(names)}), got shape {matrix.shape}.")
+            raise ValueError(f"Expected an array of {len(names)} columns ({listed(names)}), got {_shape(matrix)}.")
         return as_table(dict(zip(names, matrix.T)))
+
+
+def _shape(matrix: NDArray[Any]) -> str:
+    """Return in words what shape an array has, less the number of rows, which may be secret."""
+    return f"{kind(matrix)} with {matrix.shape[-1]} columns" if matrix.ndim == 2 else kind(matrix)
 
 
 def _column(name: str, settings: Any) -> Column:
@@ -275,8 +280,8 @@ def _column(name: str, settings: Any) -> Column:
     type_ = settings["type"]
     if type_ == BLANK:
         raise ValueError(
-            f"Column {name!r}: type is blank. Fill in {listed(list(_KINDS))}, from what is known without looking at the "
-            "rows, with low and high or levels below it where the type has them."
+            f"Column {name!r}: type is blank. Fill in {listed(list(_KINDS))}, from what is known without looking at "
+            "the rows, with low and high or levels below it where the type has them."
         )
     if not isinstance(type_, str) or type_ not in _KINDS:
         raise ValueError(

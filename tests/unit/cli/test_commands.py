@@ -81,9 +81,16 @@ def test_a_template_is_filled_in_and_checked(run, run_json, folder):
     assert values == {
         "path": "new.toml",
         "columns": ["id", "age", "income", "smoker", "region"],
-        "blanks": 7,
+        "blanks": 5,  # types: a CSV file declares none
         "read_from_rows": False,
     }
+    problems = run("schema", "check", "new.toml", code=1).stderr
+    assert all(f"Column {name!r}: type is blank" in problems for name in ("id", "age", "income", "smoker", "region"))
+
+
+def test_a_template_of_a_parquet_file_has_its_types(run, run_json, folder):
+    pa.parquet.write_table(pa.csv.read_csv(folder / "people.csv"), folder / "people.parquet")
+    assert run_json("schema", "init", "people.parquet", "-o", "new.toml")["blanks"] == 7
     text = (folder / "new.toml").read_text()
     problems = run("schema", "check", "new.toml", code=1).stderr
     assert all(f"Column {name!r}" in problems for name in ("id", "age", "income", "region"))

@@ -72,7 +72,7 @@ def test_written_by_hand(tmp_path):
         ({"type": "integer", "low": 0, "high": 2**60}, "within ±2**48"),
         ({"type": "categorical", "levels": []}, "Column 'x': levels is blank"),
         ({"type": "categorical"}, "Column 'x': levels is blank"),
-        ({"type": "categorical", "levels": ["a", "b", "a"]}, "'a' is there more than once"),
+        ({"type": "categorical", "levels": ["a", "b", "a"]}, "one is there more than once"),
         ({"type": "categorical", "levels": ["a", " "]}, "empty text"),
         ({"type": "categorical", "levels": ["a"]}, "single level"),
         ({"type": "categorical", "levels": "ab"}, "levels must be a list"),
@@ -170,7 +170,7 @@ def test_a_template_holds_names_and_types_and_no_value(table):
         assert {name: settings["type"] for name, settings in parsed.items()} == {
             "age": "integer",
             "weight": "numeric",
-            "sex": "" if FRAME.dtypes["sex"] == object and table is FRAME else "categorical",
+            "sex": "" if str(FRAME.dtypes["sex"]) == "object" and table is FRAME else "categorical",
             "smokes": "boolean",
             "born": "ignored",
         }
@@ -200,11 +200,15 @@ def test_a_column_of_objects_declares_no_type():
 def test_a_template_must_be_filled_in(table, tmp_path):
     path = tmp_path / "schema.toml"
     path.write_text(Schema.template(table))
-    with pytest.raises(ValueError, match="Column 'age': (low|type) is blank"):
+    with pytest.raises(ValueError, match=r"Column 'age': (low|type) is blank"):
         Schema.from_toml(path)
     text = path.read_text()
     for kind in ("integer", "numeric", "categorical", "boolean", "ignored"):  # the columns, in order
-        blanks = {"integer": 'low = ""\nhigh = ""\n', "numeric": 'low = ""\nhigh = ""\n', "categorical": "levels = []\n"}
+        blanks = {
+            "integer": 'low = ""\nhigh = ""\n',
+            "numeric": 'low = ""\nhigh = ""\n',
+            "categorical": "levels = []\n",
+        }
         blank = 'type = ""  # numeric, integer, categorical, boolean or ignored\n'
         text = text.replace(blank, f'type = "{kind}"\n{blanks.get(kind, "")}', 1)
     text = text.replace('low = ""', "low = 0").replace('high = ""', "high = 200")
@@ -260,12 +264,12 @@ def test_what_was_peeked_is_kept_and_what_was_stated_needs_no_mention(tmp_path):
     assert "source" not in schema.to_dict()["columns"]["weight"]
     assert Schema({"weight": Numeric(0, 300)}) != Schema({"weight": Numeric(0, 300, source="peeked")})
     assert Schema.from_dict({"columns": {"age": {"type": "integer", "low": 0, "high": 9}}}).peeked == ()
-    with pytest.raises(ValueError, match="source must be 'stated'.*got 'guessed'"):
+    with pytest.raises(ValueError, match=r"source must be 'stated'.*got 'guessed'"):
         Numeric(0, 1, source="guessed")
 
 
 def test_a_table_named_as_a_schema_is_not_quoted(tmp_path):
-    for content in (b"age,name\n47.1,secret-4711\n", b'secret-4711 = 1\nsecret-4711 = 2\n', b"\xff\xfesecret-4711"):
+    for content in (b"age,name\n47.1,secret-4711\n", b"secret-4711 = 1\nsecret-4711 = 2\n", b"\xff\xfesecret-4711"):
         (tmp_path / "people.csv").write_bytes(content)
         with pytest.raises(ValueError, match="not a TOML file") as caught:
             Schema.from_toml(tmp_path / "people.csv")
