@@ -44,6 +44,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         self._weights = self._class_weights()
         if isinstance(self.bounds, Schema) or isinstance(y, str):
             return super()._open_both(X, y)
+        as_source(X)  # which refuses X before y, in scikit-learn's order
         y = one_column(y)
         if self.classes_.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
             # Not asked of y: it counts labels, and warns of many. Twice each, so that it does not warn of classes.

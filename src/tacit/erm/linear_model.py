@@ -97,6 +97,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model.n_iter_ = moments.n_iter_
         note = f"{cls.__name__} computed from these moments, at no further cost."
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
+        model._remember()
         return model
 
     def _run(self, model: Any, curator: Curator, watch: Watch) -> LinearFit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -21,7 +21,6 @@ from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
 _LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity
-_NOT_FITTED = ("_sklearn_output_config", "_metadata_request")  # what scikit-learn's set_output and set_..._request set
 
 
 class PrivateEstimator(BaseEstimator):
@@ -45,12 +44,18 @@ class PrivateEstimator(BaseEstimator):
         if "fit" in vars(cls):
             cls.fit = _from_scratch(cls.fit)
 
+    def _remember(self, before: Iterable[str] = ()) -> None:
+        """Note which private attributes a fit has set, or a file: all that were not there before.
+
+        Others are set by whoever uses the estimator, such as scikit-learn's pipelines, and are not for us to delete.
+        """
+        self._fit_state = tuple(name for name in vars(self) if name.startswith("_") and name not in before)
+
     def _forget(self) -> None:
         """Delete all that a fit has set: public attributes, whose names end in _, and private ones."""
-        for name in list(vars(self)):
-            private = name.startswith("_") and name not in _NOT_FITTED
-            if private or name.endswith("_"):
-                delattr(self, name)
+        state = vars(self).pop("_fit_state", ())
+        for name in [name for name in vars(self) if name.endswith("_") or name in state]:
+            delattr(self, name)
 
     def _open(self, X: Any) -> tuple[Domain, Source]:
         """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
@@ -191,10 +196,14 @@ def _from_scratch(fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fit)
     def fit_from_scratch(self: PrivateEstimator, *args: Any, **options: Any) -> Any:
         self._forget()
+        before = tuple(vars(self))
         try:
-            return fit(self, *args, **options)
+            fitted = fit(self, *args, **options)
         except BaseException:
+            self._remember(before)
             self._forget()
             raise
+        self._remember(before)
+        return fitted
 
     return fit_from_scratch

@@ -134,7 +134,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         if moments.method == "published":
             model.method = "paper"
         note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
-        return model._from(moments, note)
+        model._from(moments, note)._remember()
+        return model
 
     def fit(self, X: Any, y: Any = None) -> FactorAnalysis:
         """Fit the factors to the rows of `X`, spending the budget.

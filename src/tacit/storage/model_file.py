@@ -268,6 +268,7 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     _check_domain(domain)
     model._restore_domain(domain)
     model._restore(values)
+    model._remember()
     model.n_iter_ = int(values["releases"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model
