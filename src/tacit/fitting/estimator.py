@@ -99,7 +99,7 @@ class PrivateEstimator(BaseEstimator):
                 f"delta={delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
                 "publishing somebody's row outright. Use a much smaller one.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return None if self.missing == "ignore" else rows.n_rows
 
@@ -111,7 +111,7 @@ class PrivateEstimator(BaseEstimator):
                 "--peek). That was not paid for and the promise does not cover it. Replace it by public knowledge, and "
                 'delete source = "peeked".',
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         steps = list(steps)
         if isinstance(self.bounds, str):

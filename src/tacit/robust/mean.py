@@ -185,7 +185,7 @@ class RobustMean(PrivateEstimator):
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
                 'State bounds or a moment_bound, with method="clipped".',
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
         unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
