@@ -119,7 +119,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             return super()._joined(X, y)
         source = as_source(X)
         if source.columns is None or y not in source.columns:
-            raise ValueError(f"y names the column {y!r}, and X has no column of that name.")
+            raise ValueError(f"y names the column {name_or_kind(y)}, and X has no column of that name.")
         inputs = [name for name in source.columns if name != y]
         self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
         levels = self.classes_.tolist()

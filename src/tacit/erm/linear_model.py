@@ -175,7 +175,7 @@ def _place(target: Any, names: Any, columns: int) -> int:
     if isinstance(target, str):
         known = [] if names is None else list(names)
         if target not in known:
-            raise ValueError(f"The target is the column {target!r}, and the moments have no column of that name.")
+            raise ValueError(f"The target is the column {brief(target)}, and the moments have no column of that name.")
         return known.index(target)
     whole = isinstance(target, numbers.Integral) and not isinstance(target, bool)
     if not whole or not -columns <= target < columns:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.messages import brief
+from tacit.messages import brief, kind
 
 from . import accounting
 from .budget import Budget, Relation, check_relation
@@ -80,7 +80,7 @@ class Plan:
         for step in self.steps:
             if not isinstance(step, Step):
                 raise ValueError(
-                    f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {brief(step)}."
+                    f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {kind(step)}."
                 )
         check_relation(self.neighbors)
         accounting.check_relation_allows(self.steps, self.neighbors)

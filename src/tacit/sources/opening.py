@@ -22,6 +22,7 @@ _FILES: dict[str, type[CsvSource] | type[ParquetSource]] = {
     ".tsv.gz": CsvSource,
     ".parquet": ParquetSource,
 }
+_LONGEST_NAME = 255  # of a file, on the systems that are in use
 
 
 def as_source(X: Any) -> Source:
@@ -46,8 +47,6 @@ def as_source(X: Any) -> Source:
     if isinstance(X, Source):
         return X
     if isinstance(X, str | PathLike):
-        if "\n" in str(X):
-            raise ValueError("X is text of several lines, not a path. Write it to a .csv file, and pass the path.")
         return _open_file(Path(X).expanduser())
     if (engine := _engine(X)) == "dask":
         from tacit.sources.dask_frame import DaskSource
@@ -72,6 +71,8 @@ def _engine(X: Any) -> str:
 
 
 def _open_file(path: Path) -> Source:
+    if "\n" in str(path) or any(len(part) > _LONGEST_NAME for part in path.parts):
+        raise ValueError("X is text that cannot be a path. Write rows to a .csv file, and pass its path.")
     if path.is_dir():
         return ParquetSource(path)
     name = path.name.lower()

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.messages import brief
+from tacit.messages import brief, kind
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
 
@@ -219,7 +219,7 @@ def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
         if array.ndim > 1 or array.size not in (1, columns) or not array.size:
             raise ValueError(
                 f"The {side} end of bounds must be a number or one number for each of the {columns} column(s); it is "
-                f"{brief(value)}, of another shape or not of numbers."
+                f"{kind(value)}, of another shape or not of numbers."
             )
         if not np.isfinite(array).all():
             raise ValueError(f"The {side} end of bounds must be finite.")

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.messages import brief, kind
+from tacit.messages import brief, kind, unquoted
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, listed
 from tacit.tables.codes import Unknown
@@ -62,7 +62,7 @@ class Schema:
             if not isinstance(column, Column):
                 raise TypeError(
                     f"Column {name!r} must be Numeric(low, high), Integer(low, high), Categorical(levels), Boolean() "
-                    f"or Ignored(), got {brief(column)}."
+                    f"or Ignored(), got {kind(column)}."
                 )
         self._columns = dict(columns)
         if not self.used:
@@ -177,10 +177,11 @@ class Schema:
 
         Any real matrix can be decoded: numbers are moved to the nearest value the column can take. NaN becomes null.
         """
-        matrix = np.asarray(matrix, dtype=np.float64)
+        matrix = unquoted("Encoded rows are a matrix of numbers.", np.asarray, matrix, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != self.width:
             raise ValueError(
-                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got {_shape(matrix)}."
+                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got "
+                f"{kind(matrix)} of another shape."
             )
         places = self.slices
         return pa.table({name: column.decode(matrix.T[places[name]]) for name, column in self._encoded()})
@@ -265,13 +266,10 @@ class Schema:
     def _named(self, matrix: NDArray[Any]) -> pa.Table:
         names = self.names
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
-            raise ValueError(f"Expected an array of {len(names)} columns ({listed(names)}), got {_shape(matrix)}.")
+            raise ValueError(
+                f"Expected an array of {len(names)} columns ({listed(names)}), got {kind(matrix)} of another shape."
+            )
         return as_table(dict(zip(names, matrix.T)))
-
-
-def _shape(matrix: NDArray[Any]) -> str:
-    """Return in words what shape an array has, less the number of rows, which may be secret."""
-    return f"{kind(matrix)} with {matrix.shape[-1]} columns" if matrix.ndim == 2 else kind(matrix)
 
 
 def _column(name: str, settings: Any) -> Column:
