@@ -178,7 +178,8 @@ class GradientEM:
         return self._rows(state) / (self.iterations if self.split else 1)
 
     def _rows(self, state: Climb) -> float:
-        assert state.rows is not None  # it is public, or was released in the first round
+        if state.rows is None:
+            raise ValueError("The number of rows is neither public nor released yet; the first round releases it.")
         return state.rows
 
     def finish(self, state: Climb) -> Array:

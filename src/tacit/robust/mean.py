@@ -345,7 +345,8 @@ class RobustMean(PrivateEstimator):
 
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""
-        assert moment is not None
+        if moment is None:
+            raise ValueError(f"scale={brief(self.scale)} is a rule for a moment_bound; pass one.")
         if self.scale == "thesis":
             return thesis_scale(moment, rows)
         if self.scale == "improved":

@@ -113,7 +113,7 @@ class TableMoments:
             raise ValueError(
                 f"With missing cells the radius must be at least {least:g}, and it is {brief(self.radius)}."
             )
-        assert self._numbers.size >= 0  # its own checks, now and not when the first row is read
+        _ = self._numbers.size  # makes its own checks now, and not when the first row is read
 
     @cached_property
     def _numbers(self) -> ComponentMoments:

@@ -110,6 +110,31 @@ def test_a_template_holds_nothing_of_the_rows_unless_asked(run, folder):
     assert "NOT PRIVATE" in peeked
 
 
+def test_what_was_peeked_is_said_by_every_command(run, run_json, folder):
+    said = run("schema", "init", "people.csv", "-o", "peeked.toml", "--peek").stderr
+    assert 'delete the lines source = "peeked"' in " ".join(said.split())
+    text = (folder / "peeked.toml").read_text()
+    assert text.count('source = "peeked"  # NOT PRIVATE') == 5  # types too were read from the rows
+    peeked = ["id", "age", "income", "smoker", "region"]
+    assert run_json("schema", "check", "peeked.toml")["peeked"] == peeked
+    assert "was read from the rows" in run("schema", "check", "peeked.toml").stderr
+    options = ("--schema", "peeked.toml", "-k", 1, "--report", "page.html")
+    assert (
+        "Warning: The schema says that it was read from the rows"
+        in run("fit", "mixture", "people.csv", *options).stderr
+    )
+    assert "BOUNDS READ FROM THE ROWS" in run("certificate", "model.tacit").stdout
+    assert run_json("certificate", "model.tacit")["peeked"] == peeked
+    assert "BOUNDS READ FROM THE ROWS" in (folder / "page.html").read_text()
+
+
+def test_no_cell_changes_what_schema_init_prints(run, folder):
+    """One cell used to turn an integer into a number, and the file was said not to be read from rows."""
+    (folder / "one.csv").write_text("age\n31\n45\n")
+    (folder / "other.csv").write_text("age\n31.5\n45\n")
+    assert run("schema", "init", "one.csv", "-o", "-").stdout == run("schema", "init", "other.csv", "-o", "-").stdout
+
+
 def test_a_template_can_be_printed(run, run_json):
     assert "[columns.age]" in run("schema", "init", "people.csv", "-o", "-").stdout
     assert "[columns.age]" in run_json("schema", "init", "people.csv", "-o", "-")["schema"]
