@@ -76,6 +76,10 @@ class SupervisedEstimator(PrivateEstimator):
         inputs, target = np.concatenate(list(numeric(source).blocks())), _numbers(y)
         if len(inputs) != len(target):
             raise ValueError("Found inconsistent numbers of samples: X and y must have as many rows as each other.")
+        if np.isinf(inputs).any() or np.isinf(target).any():
+            raise ValueError(
+                "Input X or y contains infinity. Missing cells are NaN; correct others, or leave them out."
+            )
         names = getattr(self, "feature_names_in_", None)
         return as_source(np.column_stack([inputs, target])), None if names is None else (*map(str, names), "target")
 

@@ -237,8 +237,8 @@ class GaussianMixture(FittedMixture):
         means, shape = float_array(self.init), (self.n_components, domain.columns)
         if means is None or means.shape != shape or not np.isfinite(means).all():
             raise ValueError(
-                f"init must be finite means, an array of shape {shape}, and it is {brief(self.init)} of another shape "
-                "or with other cells."
+                f"init must be {self.n_components} finite means of {domain.columns} column(s), and it is "
+                f"{brief(self.init)} of another shape, or has cells that are not finite."
             )
         return domain.standardise(means)
 

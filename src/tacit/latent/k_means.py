@@ -215,8 +215,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         centres, shape = float_array(self.init), (self.n_clusters, domain.columns)
         if centres is None or centres.shape != shape or not np.isfinite(centres).all():
             raise ValueError(
-                f"init must be finite centres, an array of shape {shape}, and it is {brief(self.init)} of another "
-                "shape or with other cells."
+                f"init must be {self.n_clusters} finite centres of {domain.columns} column(s), and it is "
+                f"{brief(self.init)} of another shape, or has cells that are not finite."
             )
         return domain.standardise(centres) * extent.stretch
 
