@@ -84,7 +84,7 @@ def test_an_empty_line_deletes_no_row(tmp_path, name):
     assert has_missing(source)
 
 
-def test_a_certificate_counts_rows_whose_line_is_empty(tmp_path):
+def test_an_empty_line_is_refused_as_a_missing_cell_is(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x\n" + "0.5\n\n0.25\n" * 1000)
     model = tacit.RobustMean(bounds=1.0, missing="error")
