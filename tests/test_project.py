@@ -63,6 +63,17 @@ def test_no_file_holds_more_than_one_idea_can_take():
     assert long == {}
 
 
+def test_nothing_is_checked_by_assert():
+    """Python leaves out ``assert`` where it runs with -O, and the check with it."""
+    room = Path(tacit.__file__).parent
+    asserting = {
+        str(path.relative_to(room))
+        for path in room.rglob("*.py")
+        if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert asserting <= {"release/curator.py"}
+
+
 def test_one_version_and_one_licence():
     """The package, its metadata, the changelog and the licence agree."""
     assert tacit.__version__ == PROJECT["version"]

@@ -359,12 +359,11 @@ def factors(
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    if (data is None) == (from_moments is None):
-        raise typer.BadParameter("Pass DATA or --from-moments MODEL, one of them.")
-    if data is not None:
+    if data is not None and from_moments is None:
         spending.fit(FactorAnalysis, data, factors, method=method.value, missing=missing.value)
         return
-    assert from_moments is not None
+    if data is not None or from_moments is None:
+        raise typer.BadParameter("Pass DATA or --from-moments MODEL, one of them.")
     useless = [
         option.opts[0]
         for option in ctx.command.params

@@ -80,11 +80,13 @@ def predict(
     screen.note(_NOT_PRIVATE)
     with written_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
         columns = write_parts(_parts(fitted, source.blocks()), temporary, advance)
+    secret = fitted.privacy_.plan.neighbors == "add_remove"  # how many rows there are may be what was protected
     if json:
-        shape = {"path": str(output), "rows": source.n_rows, "columns": columns}
+        shape = {"path": str(output), "rows": None if secret else source.n_rows, "columns": columns}
         screen.print_json({"private": False, "warning": _NOT_PRIVATE} | shape)
     else:
-        screen.say(f"Wrote {source.n_rows:,} rows of {len(columns)} columns to {output}: {', '.join(columns)}.")
+        rows = "one row for each that was read" if secret else f"{source.n_rows:,} rows"
+        screen.say(f"Wrote to {output}: {rows}, of {len(columns)} columns: {', '.join(columns)}.")
 
 
 def _parts(model: Any, blocks: Iterator[Any]) -> Iterator[pa.Table]:

@@ -27,18 +27,21 @@ def init(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write a schema to be filled in: names and types of the columns, and blanks for bounds and categories.
+    """Write a schema to be filled in: names of the columns, and blanks for bounds and categories.
+
+    Types are those that a Parquet file declares; a CSV file declares none, and they are blanks too.
 
     Bounds and categories are public knowledge: from a code book, a questionnaire, common sense.
 
-    They are not read from rows, because that would reveal rows; with --peek they are, and the file says so.
+    Nothing is read from rows, because that would reveal rows. With --peek it is, and the file, all fits with it, their
+    certificates and their reports say so.
     """
     to_screen = str(output) == "-"
     if not to_screen:
         check_destination(output, replace=force)
     source = as_source(data)
     text = Schema.template(source, peek=peek)
-    blanks = sum(line.startswith(('low = ""', 'high = ""', "levels = []")) for line in text.splitlines())
+    blanks = sum(line.startswith(('type = ""', 'low = ""', 'high = ""', "levels = []")) for line in text.splitlines())
     if to_screen and not json:
         typer.echo(text, nl=False)
         return
@@ -51,7 +54,10 @@ def init(
         return
     screen.say(f"Wrote {len(source.columns or ())} columns with {blanks} blanks to {output}.")
     if peek:
-        screen.note("Warning: bounds were read from the rows, and that is not private; replace them before publishing.")
+        screen.note(
+            "Warning: blanks were filled in from the rows, and that is not private. Replace what is marked by public "
+            'knowledge, and delete the lines source = "peeked"; until then every fit and its certificate say so.'
+        )
     screen.say(f"Fill in the blanks from public knowledge, then: tacit schema check {output} {data}")
 
 
@@ -70,10 +76,16 @@ def check(
     if data is not None:
         missing = has_missing(known.encode_source(data))
     if json:
-        screen.print_json({"valid": True, "width": known.width, "missing_cells": missing, **known.to_dict()})
+        values = {"valid": True, "width": known.width, "missing_cells": missing, "peeked": list(known.peeked)}
+        screen.print_json(values | known.to_dict())
         return
     rows = [(name, column.kind, _values(column), column.description) for name, column in known.columns.items()]
     screen.table(("column", "type", "values", "description"), rows, words=4)
+    if known.peeked:
+        screen.note(
+            f"Warning: what is said about {', '.join(known.peeked)} was read from the rows, unpaid; that is not "
+            "private."
+        )
     screen.say(f"\n{schema} is complete: {len(known.used)} columns are used, as {known.width} numbers a row.")
     if data is not None:
         screen.say(f"{data} can be read with it." + " Some cells are missing." * bool(missing))

@@ -105,6 +105,8 @@ def certificate(shown: Certificate) -> None:
     console.print(Text(f"Privacy certificate (tacit {shown.version})", style="bold"))
     if shown.seeded:
         console.print(Text("\nSEEDED: NOT PRIVATE. Keep this for tests; fit again without a seed.", style="bold red"))
+    if shown.peeked:
+        console.print(Text(f"\nBOUNDS READ FROM THE ROWS. {shown.peeked_why()}", style="bold red"))
     for title, parts in shown.sections():  # as ``text()``, laid out for this terminal
         console.print(Text(f"\n{title}", style="bold"))
         for part in parts:

@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
-from tacit.fitting import check_choices, checked_budget
+from tacit.fitting import check_choices, checked_budget, float_array
+from tacit.fitting.supervised import one_column, scored
+from tacit.messages import brief, name_or_kind
 from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source, as_source
 from tacit.sources.numbers import matrix
@@ -33,7 +34,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     def _checked(self) -> Any:
         check_choices(self, solver=tuple(SOLVERS))
         if not isinstance(self.C, numbers.Real) or isinstance(self.C, bool) or not self.C > 0:
-            raise ValueError(f"C must be a positive number, and it is {self.C!r}.")
+            raise ValueError(f"C must be a positive number, and it is {brief(self.C)}.")
         return checked_budget(self)
 
     def _open_both(self, X: Any, y: Any) -> tuple[Domain, Source]:
@@ -44,7 +45,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         self._weights = self._class_weights()
         if isinstance(self.bounds, Schema) or isinstance(y, str):
             return super()._open_both(X, y)
-        y = column_or_1d(y, warn=True)
+        as_source(X)  # which refuses X before y, in scikit-learn's order
+        y = one_column(y)
         if self.classes_.dtype.kind not in "biu":  # whole numbers are labels, whatever they are
             # Not asked of y: it counts labels, and warns of many. Twice each, so that it does not warn of classes.
             check_classification_targets(np.repeat(self.classes_, 2))
@@ -71,7 +73,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             )
         classes = np.unique(np.asarray(self.classes))
         if classes.ndim != 1 or len(classes) < 2 or len(classes) != len(self.classes):
-            raise ValueError(f"classes must be two or more different labels, and they are {self.classes!r}.")
+            raise ValueError(f"classes must be two or more different labels, and they are {brief(self.classes)}.")
         return classes
 
     def _class_weights(self) -> tuple[float, ...]:
@@ -81,21 +83,22 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         if not isinstance(self.class_weight, Mapping):
             raise ValueError(
                 'class_weight must be None or a dictionary of weights by class. Weights such as "balanced" would have '
-                f"to be worked out from the rows; it is {self.class_weight!r}."
+                f"to be worked out from the rows; it is {brief(self.class_weight)}."
             )
         known = self.classes_.tolist()
-        if unknown := [label for label in self.class_weight if label not in known]:
-            raise ValueError(f"class_weight has weights of labels that are none of the classes: {unknown}.")
-        weights = tuple(float(self.class_weight.get(label, 1.0)) for label in known)
-        if not all(0 < weight < math.inf for weight in weights):
-            raise ValueError(f"Weights of classes must be positive and finite, and they are {weights}.")
-        return weights
+        if any(label not in known for label in self.class_weight):
+            raise ValueError("class_weight has weights of labels that are none of the classes.")
+        weights = float_array([self.class_weight.get(label, 1.0) for label in known])
+        if weights is None or weights.ndim != 1 or not ((weights > 0) & (weights < math.inf)).all():
+            raise ValueError("Weights of classes must be positive, finite numbers.")
+        return tuple(weights.tolist())
 
     def _open_schema(self, X: Any, y: Any) -> tuple[Domain, Source]:
         schema = self.bounds
         if not isinstance(y, str) or y not in schema.used:
             raise ValueError(
-                f"With a schema, y is the name of one of its columns ({', '.join(schema.used)}), and it is {y!r}."
+                f"With a schema, y is the name of one of its columns ({', '.join(schema.used)}), and it is "
+                f"{name_or_kind(y)}."
             )
         others = {name: column for name, column in schema.columns.items() if name != y}
         joint = Schema({**others, y: schema.columns[y]})
@@ -117,7 +120,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
             return super()._joined(X, y)
         source = as_source(X)
         if source.columns is None or y not in source.columns:
-            raise ValueError(f"y names the column {y!r}, and X has no column of that name.")
+            raise ValueError(f"y names the column {name_or_kind(y)}, and X has no column of that name.")
         inputs = [name for name in source.columns if name != y]
         self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
         levels = self.classes_.tolist()
@@ -177,3 +180,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
         scores = self.decision_function(X)
         places = (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[places]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class is predicted."""
+        return scored("accuracy_score", y, self.predict(X), sample_weight)

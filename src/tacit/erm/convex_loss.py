@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.messages import brief
 from tacit.statistics.components import Array
 
 _TRIALS = 512
@@ -60,7 +61,7 @@ class ConvexLoss:
     def __post_init__(self) -> None:
         for name in ("lipschitz", "smoothness", "reach"):
             if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, and it is {getattr(self, name)!r}.")
+                raise ValueError(f"{name} must be positive and finite, and it is {brief(getattr(self, name))}.")
         rng = np.random.default_rng(0)
         predictions, others, targets = rng.uniform(-self.reach, self.reach, (3, _TRIALS))
         slopes = self._vector(self.slope, predictions, targets)

@@ -12,6 +12,7 @@ from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.erm.newton import SIGNAL
 from tacit.erm.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
 from tacit.fitting import check_choices, checked_budget
+from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
@@ -147,11 +148,13 @@ class ERM(LinearEstimator):
     def _checked_penalty(self) -> Any:
         check_choices(self, solver=("auto", *SOLVERS))
         if not isinstance(self.loss, ConvexLoss):
-            raise ValueError(f"loss must be a tacit.erm.ConvexLoss, with what is known of it, and it is {self.loss!r}.")
+            raise ValueError(
+                f"loss must be a tacit.erm.ConvexLoss, with what is known of it, and it is {brief(self.loss)}."
+            )
         if self.regularizer is not None and not isinstance(self.regularizer, ElasticNetPenalty):
-            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {self.regularizer!r}.")
+            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {brief(self.regularizer)}.")
         if self.constraint is not None and not isinstance(self.constraint, L2Ball | L1Ball | Box):
-            raise ValueError(f"constraint must be an L2Ball, an L1Ball or a Box, and it is {self.constraint!r}.")
+            raise ValueError(f"constraint must be an L2Ball, an L1Ball or a Box, and it is {brief(self.constraint)}.")
         if self.regularizer is None:
             penalty: Any = self.constraint
         elif self.constraint is None:

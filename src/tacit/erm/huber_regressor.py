@@ -11,6 +11,8 @@ from sklearn.base import RegressorMixin
 from tacit.erm.coordinates import Coordinates, Scatter, target_map
 from tacit.erm.linear_estimator import SOLVERS, LinearEstimator
 from tacit.fitting import check_choices, check_shapes, checked_budget
+from tacit.fitting.supervised import scored
+from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
@@ -135,12 +137,16 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         """Return the expected target of each row."""
         return self._linear(X)[:, 0]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination of predictions, R²."""
+        return scored("r2_score", y, self.predict(X), sample_weight)
+
     def _checked(self) -> Any:
         check_choices(self, solver=tuple(SOLVERS))
         for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number, not negative, and it is {value!r}.")
+                raise ValueError(f"{name} must be a number, not negative, and it is {brief(value)}.")
         return checked_budget(self)
 
     def _publish(self, scale: float) -> None:

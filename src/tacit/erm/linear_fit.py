@@ -105,7 +105,8 @@ class LinearFit:
 
     def standard_errors(self) -> Array:
         """Return the standard errors of the intercept and the slopes, (1 + d,)."""
-        assert self.errors is not None
+        if self.errors is None:
+            raise ValueError("This fit has no standard errors, because its slopes were penalised.")
         across = np.concatenate([[1.0], -self.centre])
         intercept = math.sqrt(max(float(across @ self.errors @ across), 0.0))
         return np.concatenate([[intercept], np.sqrt(np.diag(self.errors)[1:])])

@@ -18,9 +18,11 @@ from tacit.erm.newton_regression import NewtonRegression
 from tacit.erm.sample_aggregate import COEFFICIENTS, SampleAggregate
 from tacit.erm.score_regression import ScoreRegression
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
+from tacit.fitting.supervised import scored
 from tacit.latent.engine import Watch, run
 from tacit.latent.moments import Moments
 from tacit.latent.table_mixture import table_layout
+from tacit.messages import brief
 from tacit.privacy import Budget
 from tacit.release import Curator
 from tacit.statistics.components import Array
@@ -70,6 +72,10 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         level = self.intercept_ + float(self.coef_ @ centre)
         return np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination of predictions, R²."""
+        return scored("r2_score", y, self.predict(X), sample_weight)
+
     @classmethod
     def _of_moments(cls, moments: Moments, target: Any, options: dict[str, Any]) -> Any:
         """Return the model made of released moments, whose column `target` is the target."""
@@ -94,6 +100,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model.n_iter_ = moments.n_iter_
         note = f"{cls.__name__} computed from these moments, at no further cost."
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
+        model._remember()
         return model
 
     def _run(self, model: Any, curator: Curator, watch: Watch) -> LinearFit:
@@ -169,11 +176,13 @@ def _place(target: Any, names: Any, columns: int) -> int:
     if isinstance(target, str):
         known = [] if names is None else list(names)
         if target not in known:
-            raise ValueError(f"The target is the column {target!r}, and the moments have no column of that name.")
+            raise ValueError(f"The target is the column {brief(target)}, and the moments have no column of that name.")
         return known.index(target)
     whole = isinstance(target, numbers.Integral) and not isinstance(target, bool)
     if not whole or not -columns <= target < columns:
-        raise ValueError(f"The target must be a column's name or place, of {columns} columns, and it is {target!r}.")
+        raise ValueError(
+            f"The target must be a column's name or place, of {columns} columns, and it is {brief(target)}."
+        )
     if columns < 2:
         raise ValueError("A regression takes moments of two columns or more.")
     return int(target) % columns
@@ -205,4 +214,4 @@ def check_number(name: str, value: Any, most: float = math.inf) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= most or value == math.inf:
         up_to = "or more" if most == math.inf else f"to {most:g}"
-        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {value!r}.")
+        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {brief(value)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.erm.classifier import LinearClassifier
+from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.statistics.losses import SmoothedHingeLoss
 
@@ -132,7 +133,7 @@ class LinearSVC(LinearClassifier):
 
     def _checked(self) -> Any:
         if not 0 < self.width < float("inf"):
-            raise ValueError(f"width must be a positive number, and it is {self.width!r}.")
+            raise ValueError(f"width must be a positive number, and it is {brief(self.width)}.")
         return super()._checked()
 
     def _check_classes(self) -> None:

@@ -141,7 +141,8 @@ class Newton(Solver):
         loss = self.problem.loss
         if not hasattr(loss, "expected_square"):
             return state
-        assert state.hessian is not None  # there was a round
+        if state.hessian is None:
+            raise ValueError("There was no round yet, and so there is no Hessian to compute errors from.")
         statistic = self.problem.gradients(state.coefficients)
         inverse = np.linalg.pinv(state.hessian, rcond=1e-10, hermitian=True)
         square = self._mean_product(statistic, loss.expected_square, 2)[0]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.messages import brief
 from tacit.statistics.components import Array
 
 
@@ -100,7 +101,7 @@ class Box:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"A box must have low below high, and they are {self.low!r} and {self.high!r}.")
+            raise ValueError(f"A box must have low below high, and they are {brief(self.low)} and {brief(self.high)}.")
 
     def prox(self, slopes: Array, step: float) -> Array:
         """Return slopes brought inside."""
@@ -125,4 +126,4 @@ class Penalised:
 
 def _check_radius(radius: float) -> None:
     if not 0 < radius < np.inf:
-        raise ValueError(f"The radius of a ball must be positive and finite, and it is {radius!r}.")
+        raise ValueError(f"The radius of a ball must be positive and finite, and it is {brief(radius)}.")

@@ -9,6 +9,7 @@ from tacit.erm.linear_descent import LinearDescent, squares
 from tacit.erm.linear_model import check_number
 from tacit.erm.sample_aggregate import SampleAggregate
 from tacit.erm.trimmed_descent import TrimmedDescent
+from tacit.messages import brief
 from tacit.privacy import Budget
 from tacit.statistics import BlockCentre, BlockSquares
 
@@ -30,7 +31,7 @@ def check_published(model: Any) -> None:
     number = isinstance(size, numbers.Real) and not isinstance(size, bool)
     if size is not None and not (number and (size >= 1 if whole else 0 < size < 1)):
         raise ValueError(
-            f"batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is {size!r}."
+            f"batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is {brief(size)}."
         )
     if model.method == "trimmed":
         _range(model.gradient_bounds)
@@ -72,7 +73,7 @@ def _range(bounds: Any) -> tuple[float, float]:
     if not (-1e100 < low < high < 1e100):
         raise ValueError(
             'method="trimmed" needs gradient_bounds: what each column of the mean gradient is publicly known to lie '
-            f"within, as a number r for within r of zero, or a pair (low, high); it is {bounds!r}."
+            f"within, as a number r for within r of zero, or a pair (low, high); it is {brief(bounds)}."
         )
     return low, high
 

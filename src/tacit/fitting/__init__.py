@@ -1,9 +1,17 @@
 """What all private estimators do alike: check what they are told, open rows, plan, charge, certify."""
 
 from tacit.fitting.estimator import PrivateEstimator
-from tacit.fitting.parameters import check_choices, checked_budget
+from tacit.fitting.parameters import check_choices, checked_budget, float_array
 from tacit.fitting.progress import progress
 from tacit.fitting.stored import check_shapes
 from tacit.fitting.supervised import SupervisedEstimator
 
-__all__ = ["PrivateEstimator", "SupervisedEstimator", "check_choices", "check_shapes", "checked_budget", "progress"]
+__all__ = [
+    "PrivateEstimator",
+    "SupervisedEstimator",
+    "check_choices",
+    "check_shapes",
+    "checked_budget",
+    "float_array",
+    "progress",
+]

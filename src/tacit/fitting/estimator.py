@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator, planned
 from tacit.sources import Source, as_source, has_missing, numeric
+from tacit.sources.names import listed
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
@@ -28,16 +31,34 @@ class PrivateEstimator(BaseEstimator):
     and write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``, ``_check_rows``,
     ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without bounds say so in
     ``_needs_bounds``.
+
+    A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
+    stands beside numbers that it is not about.
     """
 
     _domain: Domain
     _needs_bounds = True
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = _from_scratch(cls.fit)
+
+    def _remember(self, before: Iterable[str] = ()) -> None:
+        """Note which private attributes a fit has set, or a file: all that were not there before.
+
+        Others are set by whoever uses the estimator, such as scikit-learn's pipelines, and are not for us to delete.
+        """
+        self._fit_state = tuple(name for name in vars(self) if name.startswith("_") and name not in before)
+
+    def _forget(self) -> None:
+        """Delete all that a fit has set: public attributes, whose names end in _, and private ones."""
+        state = vars(self).pop("_fit_state", ())
+        for name in [name for name in vars(self) if name.endswith("_") or name in state]:
+            delattr(self, name)
+
     def _open(self, X: Any) -> tuple[Domain, Source]:
         """Return the domain, and the rows as numbers: encoded by the schema if there is one, as they are if not."""
-        for stale in ("feature_names_in_", "n_features_in_"):
-            if hasattr(self, stale):
-                delattr(self, stale)
         if isinstance(self.bounds, Schema):
             domain = Domain.from_schema(self.bounds)
             self.n_features_in_ = domain.columns
@@ -78,12 +99,20 @@ class PrivateEstimator(BaseEstimator):
                 f"delta={delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
                 "publishing somebody's row outright. Use a much smaller one.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return None if self.missing == "ignore" else rows.n_rows
 
     def _curator(self, rows: Source, domain: Domain, steps: Sequence[Step], budget: Budget, purpose: str) -> Curator:
         """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
+        if isinstance(self.bounds, Schema) and self.bounds.peeked:
+            warnings.warn(
+                f"The schema says that it was read from the rows about {listed(self.bounds.peeked)} (tacit schema init "
+                "--peek). That was not paid for and the promise does not cover it. Replace it by public knowledge, and "
+                'delete source = "peeked".',
+                UserWarning,
+                stacklevel=4,
+            )
         steps = list(steps)
         if isinstance(self.bounds, str):
             steps.insert(0, bounds_step(steps, domain.columns))
@@ -122,8 +151,9 @@ class PrivateEstimator(BaseEstimator):
             notes.append("Rows with missing cells were left out; how many is not told.")
         if self.missing == "model":
             notes.append("Missing cells were modelled; whether there are any is not told.")
-        bounds = str(self._stated_domain()) + found
-        self.privacy_ = curator.certificate(budget, rows=rows, bounds=bounds, notes=notes)
+        domain = self._stated_domain()
+        certificate = curator.certificate(budget, rows=rows, bounds=str(domain) + found, notes=notes)
+        self.privacy_ = replace(certificate, peeked=() if domain.schema is None else domain.schema.peeked)
 
     def _stated_domain(self) -> Domain:
         """Return the domain that the certificate states."""
@@ -147,10 +177,9 @@ class PrivateEstimator(BaseEstimator):
         """Return rows to be scored as numbers, in the order of the columns that the model was fitted to."""
         if self._domain.schema is not None:
             return self._domain.schema.encode_source(X)
-        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            finite = "allow-nan" if self.missing == "model" else True
-            X = validate_data(self, X, reset=False, ensure_all_finite=finite, dtype=np.float64)
         source = as_source(X)
+        if hasattr(X, "shape") or isinstance(X, (list, tuple)):
+            validate_data(self, X, reset=False, skip_check_array=True)  # names and number of columns
         if source.columns is not None and hasattr(self, "feature_names_in_"):
             source = source.select(self.feature_names_in_.tolist())
         return numeric(source)
@@ -159,3 +188,22 @@ class PrivateEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def _from_scratch(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fit that forgets what was fitted before, and everything if it fails."""
+
+    @wraps(fit)
+    def fit_from_scratch(self: PrivateEstimator, *args: Any, **options: Any) -> Any:
+        self._forget()
+        before = tuple(vars(self))
+        try:
+            fitted = fit(self, *args, **options)
+        except BaseException:
+            self._remember(before)
+            self._forget()
+            raise
+        self._remember(before)
+        return fitted
+
+    return fit_from_scratch

@@ -6,6 +6,10 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.messages import brief
 from tacit.privacy import Account, Budget, check_relation
 
 
@@ -17,19 +21,33 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, 
     check_choices(model, missing=missing)
     iterations = getattr(model, "n_iter", "auto")
     if iterations != "auto" and (not isinstance(iterations, numbers.Integral) or iterations < 1):
-        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {iterations!r}.')
+        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {brief(iterations)}.')
     if isinstance(model.bounds, str) and model.bounds != "private":
-        raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {model.bounds!r}.')
+        raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {brief(model.bounds)}.')
     if model.ledger is not None and not isinstance(model.ledger, Account):
         raise ValueError(
             'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it '
-            f"is {model.ledger!r}."
+            f"is {brief(model.ledger)}."
         )
     check_relation(model.neighbors)
     budget = Budget(model.epsilon, model.delta)
     if budget.delta == 0 and not pure:
         raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
     return budget
+
+
+def float_array(value: Any) -> NDArray[np.float64] | None:
+    """Return a parameter as an array of numbers, or None if it is none; numpy's own refusal quotes what is in it.
+
+    Examples
+    --------
+    >>> float_array([1, 2]), float_array("many")
+    (array([1., 2.]), None)
+    """
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
 
 
 def check_choices(model: Any, **choices: Sequence[str]) -> None:
@@ -46,4 +64,4 @@ def check_choices(model: Any, **choices: Sequence[str]) -> None:
     for name, words in choices.items():
         value = getattr(model, name)
         if not isinstance(value, str) or value not in words:
-            raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {value!r}.")
+            raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {brief(value)}.")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from tacit.fitting.estimator import PrivateEstimator
+from tacit.messages import name_or_kind, unquoted
 from tacit.release import Curator
 from tacit.sources import Source, as_source, numeric, on_cluster
 from tacit.statistics.components import Array
@@ -27,9 +29,6 @@ class SupervisedEstimator(PrivateEstimator):
 
     def _open_both(self, X: Any, y: Any) -> tuple[Domain, Source]:
         """Return the domain of inputs and target, the target last, and the rows as numbers."""
-        for stale in ("feature_names_in_", "n_features_in_"):
-            if hasattr(self, stale):
-                delattr(self, stale)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass an array, or the name "
@@ -46,7 +45,8 @@ class SupervisedEstimator(PrivateEstimator):
         schema = self.bounds
         if not isinstance(y, str) or y not in schema.used:
             raise ValueError(
-                f"With a schema, y is the name of one of its columns ({', '.join(schema.used)}), and it is {y!r}."
+                f"With a schema, y is the name of one of its columns ({', '.join(schema.used)}), and it is "
+                f"{name_or_kind(y)}."
             )
         if not isinstance(schema.columns[y], Numeric):
             raise ValueError(f"The target must be a column of numbers, and the schema says {y!r} is not.")
@@ -62,7 +62,7 @@ class SupervisedEstimator(PrivateEstimator):
         if isinstance(y, str):
             source = as_source(X)
             if source.columns is None or y not in source.columns:
-                raise ValueError(f"y names the column {y!r}, and X has no column of that name.")
+                raise ValueError(f"y names the column {name_or_kind(y)}, and X has no column of that name.")
             inputs = [name for name in source.columns if name != y]
             self.n_features_in_, self.feature_names_in_ = len(inputs), np.array(inputs, dtype=object)
             return numeric(source.select([*inputs, y])), (*inputs, y)
@@ -71,17 +71,17 @@ class SupervisedEstimator(PrivateEstimator):
             raise ValueError(
                 "Where X is a file, a source or on a cluster, y is the name of its column that is the target."
             )
-        if self.missing == "error":
-            X, y = _unquoted(validate_data, self, X, y, reset=True, y_numeric=True, dtype=np.float64)
-        else:  # the target may be missing too
-            X = _unquoted(validate_data, self, X, reset=True, dtype=np.float64, ensure_all_finite="allow-nan")
-            y = _unquoted(
-                check_array, y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y"
+        source = as_source(X)
+        validate_data(self, X, reset=True, skip_check_array=True)  # names and number of columns
+        inputs, target = np.concatenate(list(numeric(source).blocks())), _numbers(y)
+        if len(inputs) != len(target):
+            raise ValueError("Found inconsistent numbers of samples: X and y must have as many rows as each other.")
+        if np.isinf(inputs).any() or np.isinf(target).any():
+            raise ValueError(
+                "Input X or y contains infinity. Missing cells are NaN; correct others, or leave them out."
             )
-            y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
         names = getattr(self, "feature_names_in_", None)
-        return as_source(np.column_stack([X, y])), None if names is None else (*map(str, names), "target")
+        return as_source(np.column_stack([inputs, target])), None if names is None else (*map(str, names), "target")
 
     def _both_bounds(self) -> Any:
         """Return bounds of inputs and target as one pair."""
@@ -126,8 +126,8 @@ class SupervisedEstimator(PrivateEstimator):
 
     def _standard_target(self, y: Any) -> Array:
         """Return targets to be scored, in standard coordinates."""
-        values = np.asarray(y, dtype=np.float64)
-        if values.ndim != 1 or not np.isfinite(values).all():
+        values = _numbers(y)
+        if not np.isfinite(values).all():
             raise ValueError("y must be one column of finite numbers.")
         return (values - self._target[0]) / self._target[1]
 
@@ -136,17 +136,24 @@ class SupervisedEstimator(PrivateEstimator):
         return np.concatenate(list(blocks))
 
 
-def _unquoted(check: Callable[..., Any], *values: Any, **options: Any) -> Any:
-    """Return what a check of scikit-learn's returns; what it refuses is told without the cells that it quotes.
+def one_column(y: Any) -> NDArray[Any]:
+    """Return targets as a vector; a refusal of scikit-learn's would tell how many there are."""
+    return unquoted("y must be one column: a value for each row of X.", column_or_1d, y, warn=True)
 
-    They stand behind a colon or on further lines. The error is raised anew, so that the original is not chained to it.
-    """
-    try:
-        return check(*values, **options)
-    except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        words = str(error).partition("\n")[0].partition(":")[0].rstrip(".")
-    raise kind(f"{words}. X and y must be numbers, rows by columns and one for each row.")
+
+def scored(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
+    """Return what a function of scikit-learn's metrics says about predictions; its refusals would quote targets."""
+    from sklearn import metrics
+
+    complaint = "Predictions cannot be scored: y must be one value for each row of X, of the kind that was fitted to."
+    return float(unquoted(complaint, getattr(metrics, metric), one_column(y), predicted, sample_weight=sample_weight))
+
+
+def _numbers(y: Any) -> Array:
+    values = one_column(y)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported: y must be real numbers.")
+    return unquoted("y must be numbers, one for each row of X.", np.asarray, values, dtype=np.float64)
 
 
 def _target_last(schema: Schema, target: str) -> Schema:

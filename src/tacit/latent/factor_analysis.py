@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.latent.factors import Factors, likeliest_factors
 from tacit.latent.moments import Moments
+from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 
@@ -133,7 +134,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         if moments.method == "published":
             model.method = "paper"
         note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
-        return model._from(moments, note)
+        model._from(moments, note)._remember()
+        return model
 
     def fit(self, X: Any, y: Any = None) -> FactorAnalysis:
         """Fit the factors to the rows of `X`, spending the budget.
@@ -188,7 +190,9 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         """
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
-            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+            )
         z = self._factors.sample(n_samples, np.random.default_rng(random_state))
         return self._domain.table(self._domain.standardise(self._domain.restore(z)))
 
@@ -196,7 +200,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         wanted = self.n_components
         if not isinstance(wanted, numbers.Integral) or not 1 <= wanted <= columns:
             raise ValueError(
-                f"n_components must be a whole number from 1 to the number of columns, {columns}, and it is {wanted!r}."
+                f"n_components must be a whole number from 1 to the number of columns, {columns}, and it is "
+                f"{brief(wanted)}."
             )
 
     def _from(self, moments: Moments, note: str) -> FactorAnalysis:

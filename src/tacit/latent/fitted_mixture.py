@@ -20,6 +20,7 @@ from tacit.latent.outliers import Outliers, with_outliers
 from tacit.latent.stored_mixture import ABOUT, restored, stored
 from tacit.latent.table_mixture import TableMixture, table_layout
 from tacit.latent.uncertainty import MixtureIntervals, confidence_intervals
+from tacit.messages import brief
 from tacit.statistics import TableComponents
 from tacit.statistics.components import Array
 
@@ -71,7 +72,9 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         """
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
-            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+            )
         inside, labels = self._draw(n_samples, np.random.default_rng(random_state))
         return self._domain.table(inside), np.where(labels == self.n_components_, -1, labels)
 

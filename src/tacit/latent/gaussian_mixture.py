@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.fitting import progress
+from tacit.fitting import float_array, progress
 from tacit.latent import composition as compositions
 from tacit.latent.engine import run
 from tacit.latent.fitted_mixture import FittedMixture
@@ -22,6 +22,7 @@ from tacit.latent.table_choice import ChosenTableScaleFree
 from tacit.latent.table_mixture import table_layout
 from tacit.latent.table_scale_free import TableScaleFree
 from tacit.latent.uncertainty import kept_releases
+from tacit.messages import brief
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
@@ -233,11 +234,11 @@ class GaussianMixture(FittedMixture):
     def _starting_means(self, domain: Domain) -> Array | None:
         if isinstance(self.init, str):
             return public_means(self.n_components, domain.columns) if self.init == "public" else None
-        means = np.asarray(self.init, dtype=np.float64)
-        if means.shape != (self.n_components, domain.columns) or not np.isfinite(means).all():
+        means, shape = float_array(self.init), (self.n_components, domain.columns)
+        if means is None or means.shape != shape or not np.isfinite(means).all():
             raise ValueError(
-                f"init must be {self.n_components} finite means of {domain.columns} column(s), and it has shape "
-                f"{means.shape}."
+                f"init must be {self.n_components} finite means of {domain.columns} column(s), and it is "
+                f"{brief(self.init)} of another shape, or has cells that are not finite."
             )
         return domain.standardise(means)
 

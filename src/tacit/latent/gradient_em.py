@@ -180,7 +180,7 @@ class GradientEM:
 
     def _rows(self, state: Climb) -> float:
         if state.rows is None:
-            raise RuntimeError("The number of rows is neither public nor released.")
+            raise ValueError("The number of rows is neither public nor released yet; the first round releases it.")
         return state.rows
 
     def finish(self, state: Climb) -> Array:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, float_array
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.screening import Screened, Screening
 from tacit.latent.sparse_moments import SparseMoments
+from tacit.messages import brief
 from tacit.privacy import Budget
 from tacit.release import Curator, generator
 from tacit.statistics import EMGradient
@@ -42,11 +43,11 @@ class GradientMethods(PrivateEstimator):
             value, free = getattr(self, name), name in ("truncation", "scale")
             number = isinstance(value, numbers.Real) and not isinstance(value, bool)
             if not (free and value is None) and not (number and 0 < value < math.inf):
-                raise ValueError(f"{name} must be {'None or ' * free}a positive number, and it is {value!r}.")
+                raise ValueError(f"{name} must be {'None or ' * free}a positive number, and it is {brief(value)}.")
         if self.sparsity is not None and (
             not isinstance(self.sparsity, numbers.Integral) or isinstance(self.sparsity, bool) or self.sparsity < 1
         ):
-            raise ValueError(f"sparsity must be None or a whole number, at least 1, and it is {self.sparsity!r}.")
+            raise ValueError(f"sparsity must be None or a whole number, at least 1, and it is {brief(self.sparsity)}.")
         if self.method == "moments":
             if self.sparsity is None and self._guess_given():
                 raise ValueError('method="moments" needs no start; leave out init, or choose another method.')
@@ -146,13 +147,11 @@ class GradientMethods(PrivateEstimator):
         if not self._guess_given():
             direction = generator(self.random_state).numpy().normal(size=columns)
             return _SIGNAL * self.scale * direction / np.linalg.norm(direction)
-        try:
-            start = np.asarray(self.init, dtype=np.float64)
-        except (TypeError, ValueError):
-            start = np.empty(0)
-        if start.shape != (columns,) or not np.isfinite(start).all():
+        start = float_array(self.init)
+        if start is None or start.shape != (columns,) or not np.isfinite(start).all():
             raise ValueError(
-                f'init must be "random" or {columns} finite number(s), one for each column, and it is {self.init!r}.'
+                f'init must be "random" or {columns} finite number(s), one for each column, and it is '
+                f"{brief(self.init)}."
             )
         return start
 

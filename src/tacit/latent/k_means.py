@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
 from tacit.latent.adaptive_clusters import AdaptiveClusters
 from tacit.latent.engine import run
 from tacit.latent.extent import Extent
 from tacit.latent.private_lloyd import PrivateLloyd
+from tacit.messages import brief
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Affine, uncalibrated
 from tacit.statistics import Centres
@@ -182,10 +183,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
-            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {self.n_clusters!r}.")
+            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {brief(self.n_clusters)}.")
         check_choices(self, method=_METHODS)
         if isinstance(self.init, str) and self.init != "private":
-            raise ValueError(f'init must be "private" or an array of centres, and it is {self.init!r}.')
+            raise ValueError(f'init must be "private" or an array of centres, and it is {brief(self.init)}.')
         budget = checked_budget(self, pure=True)
         if budget.delta == 0 and self.method in ("dplloyd_zcdp", "dpem"):
             raise ValueError(
@@ -207,11 +208,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:
         if isinstance(self.init, str):
             return None
-        centres = np.asarray(self.init, dtype=np.float64)
-        if centres.shape != (self.n_clusters, domain.columns) or not np.isfinite(centres).all():
+        centres, shape = float_array(self.init), (self.n_clusters, domain.columns)
+        if centres is None or centres.shape != shape or not np.isfinite(centres).all():
             raise ValueError(
-                f"init must be {self.n_clusters} finite centres of {domain.columns} column(s), and it has shape "
-                f"{centres.shape}."
+                f"init must be {self.n_clusters} finite centres of {domain.columns} column(s), and it is "
+                f"{brief(self.init)} of another shape, or has cells that are not finite."
             )
         return domain.standardise(centres) * extent.stretch
 

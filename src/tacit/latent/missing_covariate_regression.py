@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
+from tacit.fitting.supervised import scored
 from tacit.latent.engine import run
 from tacit.latent.gradient_em import GradientEM
 from tacit.latent.gradient_methods import GradientMethods
@@ -199,6 +200,10 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
             predicted.append(out)
         centre, scale = self._target
         return centre + scale * np.concatenate(predicted)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination of predictions, R²."""
+        return scored("r2_score", y, self.predict(X), sample_weight)
 
     def _checked(self) -> Budget:
         self._check_gradient_options(("clipped", "robust", "truncated"))

@@ -19,6 +19,7 @@ from tacit.latent.regressions import Regressions
 from tacit.latent.score_moments import Found, ScoreMoments
 from tacit.latent.screening import Screened
 from tacit.latent.sparse_moments import SparseMoments
+from tacit.messages import brief
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricRegressionGradient
 from tacit.statistics.components import Array
@@ -235,7 +236,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         check_is_fitted(self)
         rows, target = self._standard_rows(X), self._standard_target(y)
         if len(rows) != len(target):
-            raise ValueError(f"X has {len(rows)} row(s) and y {len(target)}; they must have as many.")
+            raise ValueError("X and y must have as many rows as each other.")
         parts = self._regressions
         residuals = (target - self._predicted(rows)) / parts.scales[:, None]
         units = np.log(parts.weights / parts.scales / self._target[1])[:, None] - 0.5 * math.log(2 * math.pi)
@@ -243,7 +244,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
 
     def _checked(self) -> Budget:
         if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
-            raise ValueError(f"n_components must be a whole number, at least 1, and it is {self.n_components!r}.")
+            raise ValueError(f"n_components must be a whole number, at least 1, and it is {brief(self.n_components)}.")
         self._check_gradient_options(("clipped", "robust", "truncated"))
         if self.method == "moments" and self.scale is not None:
             raise ValueError('method="moments" estimates the scale of each component; leave out scale.')

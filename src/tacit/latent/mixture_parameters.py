@@ -8,6 +8,7 @@ from tacit.fitting import check_choices, checked_budget
 from tacit.latent.composition import COMPOSITIONS
 from tacit.latent.model_choice import checked_grid
 from tacit.latent.prior import MixturePrior
+from tacit.messages import brief
 from tacit.privacy import Budget
 
 _METHODS = ("scale_free", "joint", "per_parameter")
@@ -21,18 +22,18 @@ def checked_mixture_budget(model: Any) -> Budget:
         model, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
     )
     if isinstance(model.init, str) and model.init not in ("private", "public"):
-        raise ValueError(f'init must be "private", "public" or an array of means, and it is {model.init!r}.')
+        raise ValueError(f'init must be "private", "public" or an array of means, and it is {brief(model.init)}.')
     if len(grid) > 1 and (model.method != "scale_free" or not isinstance(model.init, str) or model.init != "private"):
         raise ValueError(
-            f'The number of components is chosen (n_components={model.n_components!r}) by method="scale_free" with '
-            'init="private" alone, as it grows its own candidates; pass one number.'
+            f"The number of components is chosen (n_components={brief(model.n_components)}) by "
+            'method="scale_free" with init="private" alone, as it grows its own candidates; pass one number.'
         )
     if model.prior is not None and not isinstance(model.prior, MixturePrior):
-        raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {model.prior!r}.")
+        raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {brief(model.prior)}.")
     budget = checked_budget(model, missing=("error", "ignore", "model"))
     if model.missing == "model" and model.method != "scale_free":
         raise ValueError(
-            f'missing="model" is there for method="scale_free" alone, and the method is {model.method!r}. Pass '
+            f'missing="model" is there for method="scale_free" alone, and the method is {brief(model.method)}. Pass '
             'missing="ignore" to leave rows with missing cells out.'
         )
     return budget

@@ -30,6 +30,7 @@ from tacit.latent.mixture import Mixture
 from tacit.latent.outliers import WithOutliers
 from tacit.latent.release_shape import block_weights, nats_to_noise
 from tacit.latent.scale_free import REFINING, SHARES, Fit, ScaleFree, constrained
+from tacit.messages import brief
 from tacit.privacy import Gaussian, Step
 from tacit.statistics import (
     Components,
@@ -63,7 +64,7 @@ def checked_grid(n_components: Any) -> tuple[int, ...]:
     if not numbers_in_grid or not all(isinstance(k, numbers.Integral) and k >= 1 for k in numbers_in_grid):
         raise ValueError(
             'n_components must be a whole number, at least 1, or "auto" or several such numbers to choose from, and it '
-            f"is {n_components!r}."
+            f"is {brief(n_components)}."
         )
     return tuple(sorted({int(k) for k in numbers_in_grid}))
 

@@ -19,6 +19,7 @@ from tacit.latent.gradient_em import METHODS, GradientEM
 from tacit.latent.gradient_methods import GradientMethods
 from tacit.latent.screening import Screened
 from tacit.latent.sparse_moments import SparseMoments
+from tacit.messages import brief
 from tacit.privacy import Account, Budget
 from tacit.statistics import SymmetricMixtureGradient
 from tacit.statistics.components import Array
@@ -196,7 +197,9 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         """Draw synthetic rows and which component each is of, at no further cost to privacy."""
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
-            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+            )
         rng = np.random.default_rng(random_state)
         labels = rng.integers(0, 2, n_samples)
         rows = (1 - 2 * labels)[:, None] * self.half_ + self.scale_ * rng.normal(size=(n_samples, len(self.half_)))

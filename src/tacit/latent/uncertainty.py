@@ -39,6 +39,7 @@ from tacit.latent.model_choice import gaussian_parameters, settled
 from tacit.latent.released_evidence import Evidence, Fit, Release
 from tacit.latent.scale_free import constrained
 from tacit.latent.table_mixture import TableMixture, merged_products, table_layout
+from tacit.messages import brief
 from tacit.privacy import Plan
 from tacit.release import Curator, Statistic
 from tacit.sources import as_source
@@ -87,9 +88,9 @@ class MixtureIntervals:
 def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
     """Return intervals for a fitted `tacit.GaussianMixture`, in the units of its rows."""
     if not isinstance(level, numbers.Real) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {level!r}.")
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {brief(level)}.")
     if not isinstance(n_bootstrap, numbers.Integral) or n_bootstrap < 10:
-        raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {n_bootstrap!r}.")
+        raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {brief(n_bootstrap)}.")
     if model._rows_known is None:
         raise ValueError(
             'The number of rows is secret and no release tells it; intervals need method="scale_free", or '

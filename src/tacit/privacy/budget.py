@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from tacit.messages import brief
+
 __all__ = ["RELATIONS", "Budget", "Relation", "check_relation"]
 
 Relation = Literal["replace_one", "add_remove"]
@@ -46,11 +48,12 @@ class Budget:
         epsilon, delta = _as_float(self.epsilon), _as_float(self.delta)
         if epsilon is None or not 0 < epsilon < math.inf:
             raise ValueError(
-                f"epsilon must be a positive, finite number, and it is {self.epsilon!r}; pass for instance epsilon=1.0."
+                f"epsilon must be a positive, finite number, and it is {brief(self.epsilon)}; pass for instance "
+                "epsilon=1.0."
             )
         if delta is None or not 0 <= delta < 1:
             raise ValueError(
-                f"delta must be at least 0 and less than 1, and it is {self.delta!r}; "
+                f"delta must be at least 0 and less than 1, and it is {brief(self.delta)}; "
                 "pass for instance delta=1e-6, or 0 for pure differential privacy."
             )
         object.__setattr__(self, "epsilon", epsilon)
@@ -70,7 +73,7 @@ def check_relation(name: str) -> Relation:
             return relation
     raise ValueError(
         f"neighbors must be 'replace_one' (one person's row takes another value) or 'add_remove' "
-        f"(one person's row comes or goes), and it is {name!r}."
+        f"(one person's row comes or goes), and it is {brief(name)}."
     )
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from scipy.optimize import minimize_scalar
 
+from tacit.messages import brief
+
 from .budget import Budget
 from .plan import Plan
 
@@ -27,6 +29,7 @@ __all__ = ["Certificate", "ReleaseRecord"]
 
 _FORMAT = "tacit.certificate/1"
 _SEEDED = "SEEDED: NOT PRIVATE"
+_PEEKED = "BOUNDS READ FROM THE ROWS: NOT COVERED BY THE PROMISE"
 _WIDTH = 92
 
 Table = list[tuple[str, ...]]
@@ -93,6 +96,8 @@ class Certificate:
         Anything a reader should know.
     version : str
         The version of tacit; the installed one unless given.
+    peeked : sequence of str, default ()
+        Columns whose bounds or categories were read from the rows, unpaid: the promise does not cover them.
 
     Examples
     --------
@@ -116,10 +121,12 @@ class Certificate:
     bounds: str = ""
     notes: tuple[str, ...] = ()
     version: str = field(default_factory=_own_version)
+    peeked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "releases", tuple(self.releases))
         object.__setattr__(self, "notes", tuple(self.notes))
+        object.__setattr__(self, "peeked", tuple(self.peeked))
         if self.rows is not None and self.plan.neighbors == "add_remove":
             raise ValueError("Under 'add_remove' the number of rows is private; leave rows=None.")
 
@@ -165,7 +172,7 @@ class Certificate:
         """
         if not 0 < chance <= 1 or not 0 <= before <= 1:
             raise ValueError(
-                f"chance and before are probabilities, chance above 0; they are {chance!r} and {before!r}."
+                f"chance and before are probabilities, chance above 0; they are {brief(chance)} and {brief(before)}."
             )
         reach = next((e for share in (1e-6, 1e-3, 0.5) if (e := self.plan.epsilon(chance * share)) < math.inf), 0.0)
 
@@ -188,6 +195,7 @@ class Certificate:
             "rows": self.rows,
             "bounds": self.bounds,
             "notes": list(self.notes),
+            "peeked": list(self.peeked),
             "releases": [asdict(release) for release in self.releases],
             "plan": self.plan.to_dict(),
             "curve": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
@@ -212,6 +220,7 @@ class Certificate:
             rows=values["rows"],
             bounds=values["bounds"],
             notes=tuple(values["notes"]),
+            peeked=tuple(values.get("peeked", ())),  # files of version 0.1 have none
             version=values["version"],
         )
 
@@ -220,6 +229,8 @@ class Certificate:
         lines = [f"Privacy certificate (tacit {self.version})"]
         if self.seeded:
             lines += ["", f"!!! {_SEEDED} !!!", *_wrap(_SEEDED_WHY)]
+        if self.peeked:
+            lines += ["", f"!!! {_PEEKED} !!!", *_wrap(self.peeked_why())]
         for title, parts in self.sections():
             lines += ["", title, "-" * len(title)]
             for part in parts:
@@ -229,6 +240,7 @@ class Certificate:
     def __repr__(self) -> str:
         count = sum(step.releases for step in self.plan.steps)
         warning = ", seeded: not private" if self.seeded else ""
+        warning += ", bounds read from the rows: not covered" if self.peeked else ""
         return (
             f"<Certificate: epsilon={self.budget.epsilon:g}, delta={self.budget.delta:g}, {self.plan.neighbors}, "
             f"{count} release{'s' * (count != 1)}{warning}>"
@@ -238,11 +250,23 @@ class Certificate:
         html = [f"<h3>Privacy certificate <small>tacit {escape(self.version)}</small></h3>"]
         if self.seeded:
             html.append(f'<p style="color: #b00020"><strong>{_SEEDED}.</strong> {escape(_SEEDED_WHY)}</p>')
+        if self.peeked:
+            html.append(f'<p style="color: #b00020"><strong>{_PEEKED}.</strong> {escape(self.peeked_why())}</p>')
         for title, parts in self.sections():
             html.append(f"<h4>{escape(title)}</h4>")
             for part in parts:
                 html.append(f"<p>{escape(part)}</p>" if isinstance(part, str) else _html_table(part))
         return "\n".join(html)
+
+    def peeked_why(self) -> str:
+        """Return what it means that knowledge about columns was read from the rows; empty if none was."""
+        if not self.peeked:
+            return ""
+        return (
+            f"What is stated as known about the columns {', '.join(self.peeked)} (bounds, categories, types) was read "
+            "from the rows, and not paid for. It tells something of single rows, and the promise below does not cover "
+            "it. Do not publish this result; replace those values by public knowledge and fit again."
+        )
 
     def sections(self) -> list[tuple[str, list[str | Table]]]:
         sections: list[tuple[str, list[str | Table]]] = [
@@ -319,7 +343,8 @@ class Certificate:
                 f"{made:,} of {planned:,} planned releases are recorded; the guarantee covers all that were planned."
             )
         if self.bounds:
-            parts.append(f"Bounds on rows, never read from them unpaid: {self.bounds}.")
+            origin = "some of them READ FROM THE ROWS, see above" if self.peeked else "never read from them unpaid"
+            parts.append(f"Bounds on rows, {origin}: {self.bounds}.")
         if self.plan.sampling_error:
             parts.append(
                 f"The noise differs from its ideal law by at most {self.plan.sampling_error:.3g} in total variation, "

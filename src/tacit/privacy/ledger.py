@@ -29,6 +29,8 @@ import os
 from dataclasses import dataclass, replace
 from multiprocessing.reduction import ForkingPickler
 
+from tacit.messages import brief
+
 from .budget import Budget, Relation, check_relation
 from .errors import LedgerError, PrivacyError
 from .ledger_books import Balance, Books, Receipt
@@ -87,7 +89,9 @@ class Ledger:
         """
         name = normal(dataset)
         if not isinstance(budget, Budget):
-            raise TypeError(f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {budget!r}.")
+            raise TypeError(
+                f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {brief(budget)}."
+            )
         books = Books.open(name, budget, check_relation(neighbors))
         row = (books.dataset, budget.epsilon, budget.delta, books.neighbors, books.opened, books.head)
         store = open_store(self.url)
@@ -137,7 +141,7 @@ class Ledger:
         released so.
         """
         if not isinstance(plan, Plan):
-            raise TypeError(f"What is charged is a Plan, and this is {plan!r}.")
+            raise TypeError(f"What is charged is a Plan, and this is {brief(plan)}.")
         check_text(purpose, "purpose of a charge")
         # A refusal needs no lock, and a slow answer is then known before others are made to wait for it.
         self._read(dataset).admit(plan, purpose, seeded)

@@ -6,6 +6,8 @@ ends), and a new name that looks like an existing one is refused.
 
 import unicodedata
 
+from tacit.messages import brief
+
 __all__ = ["alike", "check_text", "normal"]
 
 # Letters of other alphabets, and digits, that look like a Latin letter; the common ones of Unicode's list of
@@ -62,6 +64,6 @@ def _skeleton(name: str) -> str:
 def check_text(value: str, what: str) -> None:
     """Refuse what no database keeps as it is."""
     if not isinstance(value, str):
-        raise TypeError(f"The {what} is a string, and it is {value!r}.")
+        raise TypeError(f"The {what} is a string, and it is {brief(value)}.")
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {value!r}.")
+        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {brief(value)}.")

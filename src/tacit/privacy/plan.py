@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.messages import brief, kind
+
 from . import accounting
 from .budget import Budget, Relation, check_relation
 from .errors import PlanError
@@ -60,12 +62,14 @@ class Plan:
         object.__setattr__(self, "steps", tuple(self.steps))
         for step in self.steps:
             if not isinstance(step, Step):
-                raise ValueError(f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {step!r}.")
+                raise ValueError(
+                    f"A plan is made of steps such as Gaussian('name', 1.0), and one of them is {kind(step)}."
+                )
         check_relation(self.neighbors)
         check_relation_allows(self.steps, self.neighbors)
         error = self.sampling_error
         if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error <= 1:
-            raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {error!r}.")
+            raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {brief(error)}.")
         object.__setattr__(self, "sampling_error", float(error))
 
     def __add__(self, other: "Plan") -> "Plan":
@@ -120,13 +124,13 @@ class Plan:
     def delta(self, epsilon: float) -> float:
         """Return the least proven delta at ``epsilon``."""
         if not 0 <= epsilon < math.inf:
-            raise ValueError(f"epsilon must be at least 0 and finite, and it is {epsilon!r}.")
+            raise ValueError(f"epsilon must be at least 0 and finite, and it is {brief(epsilon)}.")
         return accounting.delta(self.steps, self.neighbors, float(epsilon), self.sampling_error)
 
     def epsilon(self, delta: float) -> float:
         """Return the least proven epsilon at ``delta``; infinity if no epsilon has so small a delta."""
         if not 0 <= delta < 1:
-            raise ValueError(f"delta must be at least 0 and less than 1, and it is {delta!r}.")
+            raise ValueError(f"delta must be at least 0 and less than 1, and it is {brief(delta)}.")
         return accounting.epsilon(self.steps, self.neighbors, float(delta), self.sampling_error)
 
     def curve(self, epsilons: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

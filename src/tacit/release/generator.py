@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from randomgen import ChaCha
 
+from tacit.messages import brief
+
 RandomState: TypeAlias = "int | np.integer[Any] | np.random.Generator | np.random.RandomState | SecureGenerator | None"
 
 _ROUNDS = 20
@@ -114,7 +116,7 @@ def generator(random_state: RandomState = None) -> SecureGenerator:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return SecureGenerator(int(random_state))
     raise ValueError(
-        f"random_state is {random_state!r}; it must be None (private noise), an integer of 0 or more, or a numpy "
+        f"random_state is {brief(random_state)}; it must be None (private noise), an integer of 0 or more, or a numpy "
         "Generator or RandomState (reproducible noise, which is not private)."
     )
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.messages import brief
 from tacit.privacy.budget import Relation, check_relation
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
@@ -264,7 +265,7 @@ def quantile(
     """
     _check_positive("epsilon", epsilon)
     if not 0 <= q <= 1:
-        raise ValueError(f"q is {q!r}; it must be from 0 to 1: 0.5 for the median.")
+        raise ValueError(f"q is {brief(q)}; it must be from 0 to 1: 0.5 for the median.")
     lattice, first, last = _candidates(low, high, resolution)
     rows = np.clip(lattice.quantise(values).ravel(), first, last)
     points, ties = np.unique(rows, return_counts=True)
@@ -294,17 +295,23 @@ def _on_lattice(value: ArrayLike, sensitivity: float, noise_multiplier: float) -
 def _candidates(low: float, high: float, resolution: float | None) -> tuple[Lattice, int, int]:
     """Return a lattice, and the first and last of its points between the bounds."""
     if not -math.inf < low < high < math.inf:
-        raise ValueError(f"The bounds are low={low!r} and high={high!r}; they must be finite, and low less than high.")
+        raise ValueError(
+            f"The bounds are low={brief(low)} and high={brief(high)}; they must be finite, and low less than high."
+        )
     if resolution is not None and not 0 < resolution <= high - low:
-        raise ValueError(f"resolution is {resolution!r}; it must be positive and at most the range, {high - low:g}.")
+        raise ValueError(
+            f"resolution is {brief(resolution)}; it must be positive and at most the range, {high - low:g}."
+        )
     finest = max(high / 2 - low / 2, abs(low) * 2.0**-12, abs(high) * 2.0**-12) * 2.0**-39  # every point an exact float
     lattice = Lattice(2.0 ** (math.frexp(max(finest, resolution or 0.0, 2.0**-1000))[1] - 1))
     first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
     if first > last:
-        raise ValueError(f"Float64 has too few numbers between low={low!r} and high={high!r}; pass a wider range.")
+        raise ValueError(
+            f"Float64 has too few numbers between low={brief(low)} and high={brief(high)}; pass a wider range."
+        )
     return lattice, first, last
 
 
 def _check_positive(name: str, value: float) -> None:
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {value!r}; it must be a positive, finite number.")
+        raise ValueError(f"{name} is {brief(value)}; it must be a positive, finite number.")

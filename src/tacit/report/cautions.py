@@ -201,6 +201,8 @@ def _budget(certificate: Certificate) -> list[Caution]:
     budget, rows, found = certificate.budget, certificate.rows, []
     if certificate.seeded:
         found.append(Caution("danger", "Seeded noise protects nobody", _SEEDED))
+    if certificate.peeked:
+        found.append(Caution("danger", "Bounds were read from the rows", certificate.peeked_why()))
     proven = certificate.delta(budget.epsilon)
     if proven > budget.delta:
         text = f"At ε = {rounded(budget.epsilon)} what was released is proven for δ = {scientific(proven)} only."

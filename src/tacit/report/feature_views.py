@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.latent import FactorAnalysis, KMeans, Moments
+from tacit.messages import brief
 from tacit.tables import Domain
 from tacit.tables.features import Feature, features
 
@@ -112,10 +113,12 @@ class ClusterView(FeatureView):
             name = columns[wanted] if isinstance(wanted, int) and 0 <= wanted < len(columns) else wanted
             if name not in names:
                 drawable = ", ".join(map(repr, names)) or "none"
-                raise ValueError(f"There is no column of numbers {wanted!r}; those that can be drawn are {drawable}.")
+                raise ValueError(
+                    f"There is no column of numbers {brief(wanted)}; those that can be drawn are {drawable}."
+                )
             found.append(names[name])
         if len(found) != 2 or found[0] == found[1]:
-            raise ValueError(f"A pair is two different columns, by name or by position, and this is {pair!r}.")
+            raise ValueError(f"A pair is two different columns, by name or by position, and this is {brief(pair)}.")
         return found[0], found[1]
 
 

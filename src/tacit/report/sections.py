@@ -28,12 +28,14 @@ _RELEASES = (
 
 
 def alarm(certificate: Certificate) -> Html | None:
-    """Return the banner over everything that a seeded model gets."""
-    if not certificate.seeded:
+    """Return the banner over everything that a model gets whose noise was seeded or whose bounds were peeked."""
+    if certificate.seeded:
+        why = "SEEDED: NOT PRIVATE."
+    elif certificate.peeked:
+        why = "BOUNDS READ FROM THE ROWS: NOT COVERED BY THE PROMISE."
+    else:
         return None
-    return element(
-        "div", element("strong", "SEEDED: NOT PRIVATE."), " Do not publish this page.", class_="alarm", role="alert"
-    )
+    return element("div", element("strong", why), " Do not publish this page.", class_="alarm", role="alert")
 
 
 def masthead(made: datetime) -> Html:

@@ -105,6 +105,8 @@ def verdict(certificate: Certificate) -> Verdict:
     )
     if certificate.seeded:
         return Verdict("bad", "Not private: the noise was seeded", SEEDED)
+    if certificate.peeked:
+        return Verdict("bad", "Bounds were read from the rows", f"{certificate.peeked_why()} Beside that: {guess}")
     if certificate.delta(budget.epsilon) > budget.delta:
         return Verdict("bad", "The budget was not kept", f"More was released than the budget allows. {guess}")
     if certificate.rows and budget.delta * certificate.rows >= 1:
@@ -147,11 +149,14 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
             )
         )
     if certificate.bounds:
+        origin = "They are public knowledge, or found by a release listed below; they are never read off the rows."
+        if certificate.peeked:
+            origin = f"Those of {', '.join(certificate.peeked)} were READ FROM THE ROWS, and not paid for."
         items.append(
             (
                 "Bounds on rows",
                 f"{certificate.bounds[0].upper()}{certificate.bounds[1:]}. Values beyond were moved to the edge. "
-                "They are public knowledge, or found by a release listed below; they are never read off the rows.",
+                f"{origin}",
             )
         )
     return items

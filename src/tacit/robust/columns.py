@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.fitting import float_array
+from tacit.messages import brief
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
@@ -32,12 +34,11 @@ def within(low: Array, high: Array, least: Array, most: Array) -> tuple[Array, A
 def per_column(name: str, value: Any, columns: int, positive: bool = False) -> Array:
     """Return a number, or one for each column, as an array."""
     wanted = f"{name} must be a {'positive, ' if positive else ''}finite number, or one for each column"
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{wanted}, and it is {value!r}.") from None
+    array = float_array(value)
+    if array is None:
+        raise ValueError(f"{wanted}, and it is {brief(value)}.")
     if array.ndim > 1 or array.size not in (1, columns):
-        raise ValueError(f"{wanted}, and its shape is {array.shape}, with {columns} column(s).")
+        raise ValueError(f"{wanted}, and it is {brief(value)} of another shape, with {columns} column(s).")
     if not np.isfinite(array).all() or (positive and not (array > 0).all()):
-        raise ValueError(f"{wanted}, and it is {value!r}.")
+        raise ValueError(f"{wanted}, and it is {brief(value)}.")
     return np.broadcast_to(array.ravel(), (columns,)).copy()

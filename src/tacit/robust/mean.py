@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.messages import brief
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, planned
 from tacit.robust.columns import box, per_column, within
@@ -183,7 +184,7 @@ class RobustMean(PrivateEstimator):
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
                 'State bounds or a moment_bound, with method="clipped".',
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
         unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
@@ -237,7 +238,7 @@ class RobustMean(PrivateEstimator):
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {confidence!r}.")
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {brief(confidence)}.")
         rows = self.privacy_.rows
         if self._moment is None or rows is None:
             raise ValueError(
@@ -255,7 +256,7 @@ class RobustMean(PrivateEstimator):
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
-            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {self.trim!r}.")
+            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {brief(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):
@@ -347,7 +348,8 @@ class RobustMean(PrivateEstimator):
 
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""
-        assert moment is not None
+        if moment is None:
+            raise ValueError(f"scale={brief(self.scale)} is a rule for a moment_bound; pass one.")
         if self.scale == "thesis":
             return thesis_scale(moment, rows)
         if self.scale == "improved":

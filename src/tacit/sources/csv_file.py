@@ -1,8 +1,9 @@
 """Rows in a CSV file, streamed.
 
 Cells are handed on as text. What a column means (a number, a category, 007 or 7, whether NA is a missing value or
-Namibia) is for the reader of the block to decide, who knows; a type guessed from the first rows would fail on later
-ones. It is also faster: the conversion runs on the threads that sum, not on the one that reads.
+Namibia) is for the reader of the block to decide, who knows. A type guessed from the first rows would fail on later
+ones, and would tell something of those rows. It is also faster: the conversion runs on the threads that sum, not on the
+one that reads.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import pyarrow.csv as pc
 
 from tacit.sources.files import check_readable, cut, guarded, no_rows
 from tacit.sources.names import check_names, check_selection, listed
-from tacit.sources.numbers import text_as_numbers
 from tacit.sources.source import Source
 
 DELIMITERS = ",;\t|"
@@ -30,8 +30,9 @@ class CsvSource(Source):
     r"""Rows of a CSV file whose first line names the columns, read a block at a time.
 
     The text is UTF-8; the delimiter is the one of ``,`` ``;`` tab and ``|`` that the first line holds most of; cells
-    may be quoted with ``"`` and may then hold line breaks; an empty cell is null. A file named ``.gz`` is unpacked on
-    the way.
+    may be quoted with ``"`` and may then hold line breaks; an empty cell is null. In a file of one column an empty line
+    is a row whose cell is empty; in a file of several columns it is no row. A file named ``.gz`` is unpacked on the
+    way. The file declares no types, so ``types`` are all null.
 
     Examples
     --------
@@ -46,13 +47,12 @@ class CsvSource(Source):
     {'age': ['31', '45'], 'sex': ['f', 'm']}
     """
 
-    types_are_guessed = True
-
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         check_readable(self.path)
-        self._delimiter = _delimiter(self.path)
+        self.lines_before, self.delimiter = _header_line(self.path)
         header = self._header()
+        self.empty_lines_are_rows = len(header) == 1
         self._columns = _check_header(header, self.path)
         self._name_in_file = dict(zip(self._columns, header))
         if next(self.blocks(), None) is None:
@@ -70,9 +70,7 @@ class CsvSource(Source):
 
     @property
     def types(self) -> pa.Schema:
-        """Types guessed from the values in the first block."""
-        first = next(self.blocks())
-        return pa.schema([(name, _guess(first[name])) for name in self._columns])
+        return pa.schema([(name, pa.null()) for name in self._columns])
 
     def blocks(self) -> Iterator[pa.Table]:
         check_readable(self.path)
@@ -81,12 +79,13 @@ class CsvSource(Source):
             yield block.rename_columns(list(self._columns))
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        with self._reader(include_columns=names, column_types=dict.fromkeys(names, pa.string())) as reader:
+        as_text = dict.fromkeys(names, pa.string())
+        with self._reader(self.empty_lines_are_rows, include_columns=names, column_types=as_text) as reader:
             yield from reader
 
     def _header(self) -> list[str]:
         try:
-            with self._reader() as reader:
+            with self._reader(empty_lines_are_rows=False) as reader:
                 return list(reader.schema.names)
         except (pa.ArrowException, OSError, UnicodeError):
             pass
@@ -95,14 +94,16 @@ class CsvSource(Source):
     def _malformed(self) -> str:
         return (
             f"The file {self.path} could not be read as CSV. The first line must name the columns, and each line after "
-            f"it must have as many cells, separated by {self._delimiter!r}, in UTF-8 text."
+            f"it must have as many cells, separated by {self.delimiter!r}, in UTF-8 text."
         )
 
-    def _reader(self, **columns: Any) -> pc.CSVStreamingReader:
+    def _reader(self, empty_lines_are_rows: bool, **columns: Any) -> pc.CSVStreamingReader:
         return pc.open_csv(
             self.path,
-            read_options=pc.ReadOptions(block_size=_READ_SIZE),
-            parse_options=pc.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            read_options=pc.ReadOptions(block_size=_READ_SIZE, skip_rows=self.lines_before),
+            parse_options=pc.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, ignore_empty_lines=not empty_lines_are_rows
+            ),
             convert_options=pc.ConvertOptions(strings_can_be_null=True, null_values=[""], **columns),
         )
 
@@ -115,16 +116,16 @@ class CsvSource(Source):
         return f"CsvSource({str(self.path)!r}, columns {listed(self.columns)})"
 
 
-def _delimiter(path: Path) -> str:
-    """Return the delimiter that the first line of the file holds most of outside quotes."""
+def _header_line(path: Path) -> tuple[int, str]:
+    """Return how many empty lines come before the header, and the delimiter that it holds most of outside quotes."""
     try:
         with pa.input_stream(path, compression="detect") as stream:
             lines = stream.read(_READ_SIZE).decode("utf-8", errors="ignore").splitlines()
     except (pa.ArrowException, OSError):
         lines = []
-    first = next((line for line in lines if line.strip()), "")
-    outside_quotes = "".join(first.split('"')[::2])
-    return max(DELIMITERS, key=outside_quotes.count)
+    place, header = next(((place, line) for place, line in enumerate(lines) if line.strip()), (0, ""))
+    outside_quotes = "".join(header.split('"')[::2])
+    return place, max(DELIMITERS, key=outside_quotes.count)
 
 
 def _check_header(names: Sequence[str], path: Path) -> tuple[str, ...]:
@@ -150,14 +151,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _guess(column: pa.ChunkedArray) -> pa.DataType:
-    """Return the narrowest of bool, int64, double, string that fits all the values of a column of text."""
-    try:
-        numbers = text_as_numbers(column, "")
-    except ValueError:
-        words = {word.strip().lower() for word in column.unique().to_pylist() if word is not None}
-        return pa.bool_() if words <= {"true", "false"} else pa.string()
-    present = numbers[numbers == numbers]
-    return pa.int64() if present.size and (present % 1 == 0).all() else pa.float64()

@@ -70,7 +70,7 @@ class DaskSource(PartitionedSource):
     def types(self) -> pa.Schema:
         if self._columns is None:
             raise TypeError("Columns of an array have no names. Make it a data frame, and name them.")
-        return next(FrameSource(self._collection._meta_nonempty).blocks()).schema
+        return FrameSource(self._collection._meta_nonempty).types
 
     def select(self, columns: Sequence[str]) -> DaskSource:
         if self._columns is None:

@@ -1,11 +1,22 @@
-"""Tables on an engine that is named in a word: the local machine, a Dask cluster, a Spark cluster."""
+"""Tables on an engine that is named in a word: the local machine, a Dask cluster, a Spark cluster.
+
+Every engine reads a CSV file as :class:`~tacit.sources.csv_file.CsvSource` does: the same names, the same delimiter,
+all cells as text, and an empty line in a file of one column is a row. No engine guesses types, because a guess would be
+read from rows; what a column means is for the schema to say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from tacit.messages import brief
+from tacit.sources.csv_file import CsvSource
 from tacit.sources.dask_frame import DaskSource
 from tacit.sources.opening import as_source
 from tacit.sources.source import Source
@@ -44,7 +55,7 @@ def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
     elif name == "spark" and address:
         yield from _on_spark(Path(path), address)
     else:
-        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {engine!r}.")
+        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {brief(engine)}.")
 
 
 def _on_dask(path: Path, address: str) -> Iterator[Source]:
@@ -54,7 +65,25 @@ def _on_dask(path: Path, address: str) -> Iterator[Source]:
     except ImportError:
         raise ImportError("Dask is not installed: pip install 'tacit[dask]'.") from None
     with Client(dashboard_address=None) if address == "local" else Client(f"tcp://{address}"):
-        yield DaskSource(frames.read_csv(path) if _is_csv(path) else frames.read_parquet(path))
+        yield DaskSource(_csv_on_dask(path) if _is_csv(path) else frames.read_parquet(path))
+
+
+def _csv_on_dask(path: Path) -> Any:
+    import dask.dataframe as frames
+
+    local = CsvSource(path)
+    frame = frames.read_csv(
+        path,
+        sep=local.delimiter,
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
+        skiprows=local.lines_before,
+        skip_blank_lines=not local.empty_lines_are_rows,
+        blocksize=None if path.name.lower().endswith(".gz") else "default",
+    )
+    frame.columns = list(local.columns)
+    return frame
 
 
 def _on_spark(path: Path, address: str) -> Iterator[Source]:
@@ -65,11 +94,29 @@ def _on_spark(path: Path, address: str) -> Iterator[Source]:
     master = address if address.startswith("local") else f"spark://{address}"
     session = SparkSession.builder.master(master).appName("tacit").getOrCreate()
     try:
-        reader = session.read.options(header=True, inferSchema=True)
-        yield SparkSource(reader.csv(str(path)) if _is_csv(path) else reader.parquet(str(path)))
+        yield SparkSource(_csv_on_spark(session, path) if _is_csv(path) else session.read.parquet(str(path)))
     finally:
         session.stop()
 
 
+def _csv_on_spark(session: Any, path: Path) -> Any:
+    local = CsvSource(path)
+    if not local.empty_lines_are_rows:
+        return session.read.options(header=True, sep=local.delimiter).csv(str(path)).toDF(*local.columns)
+    # Spark's own reader of CSV drops empty lines, whatever it is told.
+    lines = session.sparkContext.textFile(str(path), 1)
+    cells = lines.mapPartitionsWithIndex(partial(_single_cells, header_lines=local.lines_before + 1))
+    return session.createDataFrame(cells, "cell string").toDF(*local.columns)
+
+
+def _single_cells(partition: int, lines: Iterable[str], header_lines: int) -> Iterator[tuple[str | None]]:
+    """Yield the cells of a CSV file of one column; the header is at the top of the first partition."""
+    for line in islice(lines, 0 if partition else header_lines, None):
+        if line.count('"') % 2:
+            raise ValueError("A cell holds a line break, which this engine cannot read. Use --engine local.")
+        (cell,) = next(csv.reader([line])) or [""]
+        yield (cell or None,)
+
+
 def _is_csv(path: Path) -> bool:
-    return path.name.lower().endswith((".csv", ".csv.gz"))
+    return path.name.lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))

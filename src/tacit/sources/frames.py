@@ -33,6 +33,7 @@ class FrameSource(Source):
 
     def __init__(self, frame: Any) -> None:
         wrapped = _eager(frame)
+        self._untyped = _untyped(frame)
         self._frame = wrapped.to_native()  # unwrapped, because not every version of narwhals can be pickled
         self._shape = wrapped.shape
         self._columns = check_names([str(name) for name in wrapped.columns], "the data frame")
@@ -49,7 +50,9 @@ class FrameSource(Source):
 
     @property
     def types(self) -> pa.Schema:
-        return next(self.blocks()).schema
+        untyped = [pa.field(name, pa.null()) if name in self._untyped else None for name in self._columns]
+        first = next(self.blocks()).schema
+        return pa.schema([absent or first.field(place) for place, absent in enumerate(untyped)])
 
     def blocks(self) -> Iterator[pa.Table]:
         frame = _eager(self._frame)
@@ -58,7 +61,9 @@ class FrameSource(Source):
 
     def select(self, columns: Sequence[str]) -> FrameSource:
         positions = [self._columns.index(name) for name in check_selection(columns, self._columns)]
-        return FrameSource(_eager(self._frame)[:, positions].to_native())
+        selected = FrameSource(_eager(self._frame)[:, positions].to_native())
+        selected._untyped = self._untyped.intersection(selected.columns)
+        return selected
 
     def __repr__(self) -> str:
         return f"FrameSource({self.n_rows} rows, columns {listed(self._columns)})"
@@ -105,6 +110,21 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
     if not isinstance(wrapped, nw.DataFrame):
         raise TypeError(f"Expected a pandas, polars or pyarrow table, got {type(frame).__name__}.")
     return wrapped
+
+
+def _untyped(frame: Any) -> frozenset[str]:
+    """Return the names of columns whose type is not declared, and could only be guessed from the cells in them.
+
+    They are lists in a dictionary, and columns of Python objects, which numpy and pandas give the type "object".
+    """
+    frame = nw.to_native(frame, pass_through=True)
+    if isinstance(frame, Mapping):
+        typed = {name: getattr(values, "dtype", getattr(values, "type", None)) for name, values in frame.items()}
+    elif nw.dependencies.is_pandas_like_dataframe(frame):
+        typed = dict(zip(frame.columns, frame.dtypes))
+    else:
+        return frozenset()
+    return frozenset(str(name) for name, type_ in typed.items() if type_ is None or str(type_) == "object")
 
 
 def _arrow(frame: nw.DataFrame[Any], names: Sequence[str]) -> pa.Table:

@@ -104,11 +104,6 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     return np.asarray(_numbers(column, name))
 
 
-def text_as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Return a column of text as float64; nulls and ``MISSING_WORDS`` as NaN."""
-    return np.asarray(_numbers_in_text(column, name))
-
-
 def is_text(type_: pa.DataType) -> bool:
     """Whether an arrow type is text, of whichever layout."""
     return str(type_) in ("string", "large_string", "string_view")  # by name: old versions of pyarrow know two of them

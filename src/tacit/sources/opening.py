@@ -22,6 +22,7 @@ _FILES: dict[str, type[CsvSource] | type[ParquetSource]] = {
     ".tsv.gz": CsvSource,
     ".parquet": ParquetSource,
 }
+_LONGEST_NAME = 255  # of a file, on the systems that are in use
 
 
 def as_source(X: Any) -> Source:
@@ -70,6 +71,8 @@ def _engine(X: Any) -> str:
 
 
 def _open_file(path: Path) -> Source:
+    if "\n" in str(path) or any(len(part) > _LONGEST_NAME for part in path.parts):
+        raise ValueError("X is text that cannot be a path. Write rows to a .csv file, and pass its path.")
     if path.is_dir():
         return ParquetSource(path)
     name = path.name.lower()

@@ -57,9 +57,6 @@ class Source(ABC):
     array([20, 35])
     """
 
-    #: True where the storage declares no types (CSV), so that ``types`` had to be guessed from values.
-    types_are_guessed: bool = False
-
     #: True where ``blocks`` can be had here; rows on a cluster stay there.
     local: bool = True
 
@@ -84,7 +81,10 @@ class Source(ABC):
     @property
     @abstractmethod
     def types(self) -> pa.Schema:
-        """Names and types of the columns of a table, as the storage declares them."""
+        """Names and types of the columns of a table, as the storage declares them; null where it declares none.
+
+        They do not depend on cells: a type that was guessed from rows would tell something of them.
+        """
 
     @abstractmethod
     def blocks(self) -> Iterator[Any]:

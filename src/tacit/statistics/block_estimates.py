@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
 from tacit.statistics.components import Array
 
@@ -69,9 +70,9 @@ class BlockSquares(SmoothStatistic):
 
     def __post_init__(self) -> None:
         if self.parts is not None and not 1 <= self.parts <= self.rows:
-            raise ValueError(f"parts must be from 1 to the number of rows, and it is {self.parts!r}.")
+            raise ValueError(f"parts must be from 1 to the number of rows, and it is {brief(self.parts)}.")
         if not 0 < self.radius < math.inf:
-            raise ValueError(f"radius must be positive and finite, and it is {self.radius!r}.")
+            raise ValueError(f"radius must be positive and finite, and it is {brief(self.radius)}.")
 
     @property
     def size(self) -> int:

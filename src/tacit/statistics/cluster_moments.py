@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
@@ -94,7 +95,7 @@ class ClusterMoments:
         if not (min(self.count, self.mean, self.second) > 0 and self.count + self.mean + self.second < math.inf):
             raise ValueError(
                 "The weights count, mean and second must be positive and finite, and they are "
-                f"{self.count!r}, {self.mean!r} and {self.second!r}."
+                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
             )
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
@@ -63,7 +64,7 @@ class ClusterSums:
         if not (min(self.count, self.mean) >= 0 and 0 < self.count + self.mean < math.inf):
             raise ValueError(
                 "The weights count and mean must be at least 0 and finite, and not both 0, and they are "
-                f"{self.count!r} and {self.mean!r}."
+                f"{brief(self.count)} and {brief(self.mean)}."
             )
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
@@ -78,7 +79,7 @@ class ColumnMoments:
         if not (0 <= self.count < math.inf and 0 < self.mean < math.inf and 0 < self.second < math.inf):
             raise ValueError(
                 "The weight count must be at least 0, mean and second above 0, and all finite, and they are "
-                f"{self.count!r}, {self.mean!r} and {self.second!r}."
+                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
             )
 
     @property

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
@@ -98,14 +99,16 @@ class ComponentMoments:
 
     def __post_init__(self) -> None:
         if not _LEAST_RADIUS <= self.radius < math.inf:
-            raise ValueError(f"The radius must be from {_LEAST_RADIUS} up, and finite, and it is {self.radius!r}.")
+            raise ValueError(f"The radius must be from {_LEAST_RADIUS} up, and finite, and it is {brief(self.radius)}.")
         if not (min(self.count, self.mean, self.second) >= 0 and 0 < self.count + self.mean + self.second < math.inf):
             raise ValueError(
                 "The weights count, mean and second must be at least 0 and finite, and not all 0, and they are "
-                f"{self.count!r}, {self.mean!r} and {self.second!r}."
+                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
             )
         if self.only is not None and not 0 <= self.only < self.components.count:
-            raise ValueError(f"only must name one of {self.components.count} component(s), and it is {self.only!r}.")
+            raise ValueError(
+                f"only must name one of {self.components.count} component(s), and it is {brief(self.only)}."
+            )
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
+from tacit.messages import brief
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
 
@@ -115,7 +116,9 @@ class Smoothed(_ByColumn):
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.beta <= 30:
-            raise ValueError(f"beta must be from 0.5 to 30, where the influence is proved exact; it is {self.beta!r}.")
+            raise ValueError(
+                f"beta must be from 0.5 to 30, where the influence is proved exact; it is {brief(self.beta)}."
+            )
 
     @property
     def bound(self) -> float:
@@ -286,4 +289,6 @@ def _supremum(ratio: Callable[[Array], Array]) -> float:
 
 def _check_order(order: float) -> None:
     if not 1 < order < 100:
-        raise ValueError(f"The order of a moment must be over 1, such as 2 for the mean square, and it is {order!r}.")
+        raise ValueError(
+            f"The order of a moment must be over 1, such as 2 for the mean square, and it is {brief(order)}."
+        )

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
@@ -103,9 +104,9 @@ class LossGradients:
                     f"coefficients must be finite numbers, in {self.loss.outputs} row(s) of one prediction."
                 )
         if not _LEAST <= self.radius < math.inf:
-            raise ValueError(f"radius must be from {_LEAST} up, and finite, and it is {self.radius!r}.")
+            raise ValueError(f"radius must be from {_LEAST} up, and finite, and it is {brief(self.radius)}.")
         if not 0 <= self.curvature < math.inf:
-            raise ValueError(f"curvature must be a number, 0 or more, and it is {self.curvature!r}.")
+            raise ValueError(f"curvature must be a number, 0 or more, and it is {brief(self.curvature)}.")
 
     @property
     def size(self) -> int:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
@@ -88,7 +89,7 @@ class RobustSum:
         if not np.isfinite(centre).all() or not ((scale > 0) & np.isfinite(scale)).all():
             raise ValueError("centre must be finite, and scale positive and finite.")
         if not 0 <= self.count < math.inf:
-            raise ValueError(f"count must be a number, 0 or more, and it is {self.count!r}.")
+            raise ValueError(f"count must be a number, 0 or more, and it is {brief(self.count)}.")
 
     @property
     def size(self) -> int:

@@ -87,7 +87,8 @@ class ScreeningValues:
 
     def _along(self, cells: Array) -> Array:
         """Return inputs along the direction; a missing cell is one at the origin."""
-        assert self.direction is not None
+        if self.direction is None:
+            raise ValueError(f"The screen {self.screen!r} looks along a direction; pass one.")
         total = np.zeros(len(cells))
         length = float(np.sqrt(np.sum(self.direction**2)))
         for j in np.flatnonzero(self.direction):

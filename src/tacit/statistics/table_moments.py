@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.component_moments import (
@@ -106,11 +107,13 @@ class TableMoments:
         if not (min(self.count, self.mean, self.second, self.level) > 0 and self.level < math.inf):
             raise ValueError("The weights count, mean, second and level must be positive and finite.")
         if not 0 <= self.fill <= 1:
-            raise ValueError(f"fill must be from 0 to 1, and it is {self.fill!r}.")
+            raise ValueError(f"fill must be from 0 to 1, and it is {brief(self.fill)}.")
         least = least_radius(self.components.columns, self.covariance_type)
         if self.missing and self.radius < least:
-            raise ValueError(f"With missing cells the radius must be at least {least:g}, and it is {self.radius!r}.")
-        assert self._numbers.size >= 0  # its own checks, now and not when the first row is read
+            raise ValueError(
+                f"With missing cells the radius must be at least {least:g}, and it is {brief(self.radius)}."
+            )
+        _ = self._numbers.size  # makes its own checks now, and not when the first row is read
 
     @cached_property
     def _numbers(self) -> ComponentMoments:

@@ -245,7 +245,7 @@ def _refuse_constant(name: str) -> float:
 
 def _model(values: dict[str, Any]) -> PrivateEstimator:
     if values["estimator"] not in _ESTIMATORS:
-        raise ValueError(f"the estimator is {values['estimator']!r}, and should be one of {', '.join(_ESTIMATORS)}")
+        raise ValueError(f"the estimator should be one of {', '.join(_ESTIMATORS)}")
     parameters = dict(values["parameters"])
     schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
     for name in _BOUNDS:
@@ -268,6 +268,7 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     _check_domain(domain)
     model._restore_domain(domain)
     model._restore(values)
+    model._remember()
     model.n_iter_ = int(values["releases"])
     model.privacy_ = Certificate.from_json(json.dumps(values["certificate"]))
     return model

@@ -100,7 +100,8 @@ class CountedColumn:
 
     @property
     def _tilts(self) -> Array:
-        assert self.bins.edges is not None
+        if self.bins.edges is None:
+            raise ValueError("Levels have no edges; only bins of numbers are tilted.")
         return inside_bins.tilts(self.bins.edges, self.shares)
 
     @property

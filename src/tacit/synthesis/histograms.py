@@ -99,7 +99,8 @@ class Histogram:
         `counts` are those of `split`. The parts of a bin and the bin itself were counted independently: the parts get
         an equal share each of the difference, so that they add up to the best estimate of the whole.
         """
-        assert split.edges is not None
+        if split.edges is None:
+            raise ValueError("Levels have no edges; only bins of numbers are split.")
         edges, found, start = [self.edges[:1]], [], 0
         for b, count in enumerate(self.counts):
             if b not in heavy:

@@ -11,6 +11,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, checked_budget, progress
+from tacit.messages import brief
 from tacit.privacy import Account, Budget
 from tacit.release import BlankIncomplete
 from tacit.statistics.components import Array
@@ -152,7 +153,9 @@ class TableModel(DensityMixin, PrivateEstimator):
         """
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
-            raise ValueError(f"Invalid value for 'n_samples': {n_samples!r}; it must be a whole number, at least 1.")
+            raise ValueError(
+                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+            )
         rng = np.random.default_rng(random_state)
         starts = range(0, int(n_samples), _BLOCK_ROWS)
         return self._domain.table(np.concatenate([self._draw(min(_BLOCK_ROWS, n_samples - at), rng) for at in starts]))

@@ -2,13 +2,17 @@
 
 Each type encodes a cell as a few numbers between -1 and 1, and decodes them again. However many numbers there are,
 their squares add up to at most 1, so a row of m columns lies in the ball of radius sqrt(m).
+
+A column also says where that knowledge comes from, in ``source``: it is ``"stated"`` by somebody who did not look at
+the rows, or it was ``"peeked"``, read from them without paying for it. The latter is not private, and is told wherever
+the column is used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -16,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.messages import brief
 from tacit.sources import as_numbers
 from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 
@@ -23,6 +28,8 @@ from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 LARGEST_INTEGER = 2**48
 
 BLANK = ""  # what a template leaves for people to fill in
+
+STATED, PEEKED = "stated", "peeked"  # where knowledge about a column comes from
 
 
 @dataclass(frozen=True)
@@ -43,15 +50,16 @@ class Numeric:
     high: float
     _: KW_ONLY
     description: str = ""
+    source: str = field(default=STATED, repr=False)
 
     def __post_init__(self) -> None:
         for side, word in (("low", "smallest"), ("high", "largest")):
             object.__setattr__(self, side, self._bound(getattr(self, side), side, word))
         if not self.low < self.high:
-            raise ValueError(f"low must be less than high, got low = {self.low} and high = {self.high}.")
+            raise ValueError(f"low must be less than high, got low = {brief(self.low)} and high = {brief(self.high)}.")
         if not self.half_range > 0:
             raise ValueError(f"low = {self.low} and high = {self.high} are too close to be told apart when halved.")
-        _check_description(self.description)
+        _check_remarks(self.description, self.source)
 
     def _bound(self, value: Any, side: str, word: str) -> float:
         if value is None or value == BLANK:
@@ -60,9 +68,9 @@ class Numeric:
                 "the rows."
             )
         if not isinstance(value, Real) or isinstance(value, bool):
-            raise TypeError(f"{side} must be a number, got {value!r}.")
+            raise TypeError(f"{side} must be a number, got {brief(value)}.")
         if not math.isfinite(value):
-            raise ValueError(f"{side} must be finite, got {value}.")
+            raise ValueError(f"{side} must be finite, got {brief(value)}.")
         return float(value)
 
     @property
@@ -114,9 +122,13 @@ class Integer(Numeric):
     def _bound(self, value: Any, side: str, word: str) -> int:
         bound = super()._bound(value, side, word)
         if bound % 1:
-            raise ValueError(f"{side} must be a whole number, got {value}. Use the type 'numeric' for fractions.")
+            raise ValueError(
+                f"{side} must be a whole number, got {brief(value)}. Use the type 'numeric' for fractions."
+            )
         if abs(bound) > LARGEST_INTEGER:
-            raise ValueError(f"{side} must lie within ±2**48 to be kept exactly, got {value}. Use the type 'numeric'.")
+            raise ValueError(
+                f"{side} must lie within ±2**48 to be kept exactly, got {brief(value)}. Use the type 'numeric'."
+            )
         return int(bound)
 
     def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
@@ -143,10 +155,11 @@ class Categorical:
     levels: tuple[str, ...] | tuple[int, ...]
     _: KW_ONLY
     description: str = ""
+    source: str = field(default=STATED, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", _check_levels(self.levels))
-        _check_description(self.description)
+        _check_remarks(self.description, self.source)
 
     def labels(self, name: str) -> tuple[str, ...]:
         return tuple(f"{name}={level}" for level in self.levels)
@@ -179,9 +192,10 @@ class Boolean:
     kind: ClassVar[str] = "boolean"
     _: KW_ONLY
     description: str = ""
+    source: str = field(default=STATED, repr=False)
 
     def __post_init__(self) -> None:
-        _check_description(self.description)
+        _check_remarks(self.description, self.source)
 
     def labels(self, name: str) -> tuple[str, ...]:
         return (name,)
@@ -208,9 +222,10 @@ class Ignored:
     kind: ClassVar[str] = "ignored"
     _: KW_ONLY
     description: str = ""
+    source: str = field(default=STATED, repr=False)
 
     def __post_init__(self) -> None:
-        _check_description(self.description)
+        _check_remarks(self.description, self.source)
 
 
 Column = Numeric | Integer | Categorical | Boolean | Ignored
@@ -218,7 +233,7 @@ Column = Numeric | Integer | Categorical | Boolean | Ignored
 
 def _check_levels(levels: Any) -> tuple[str, ...] | tuple[int, ...]:
     if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise TypeError(f"levels must be a list of all values that could occur, got {levels!r}.")
+        raise TypeError(f"levels must be a list of all values that could occur, got {brief(levels)}.")
     levels = tuple(levels)
     if not levels:
         raise ValueError(
@@ -234,7 +249,7 @@ def _check_levels(levels: Any) -> tuple[str, ...] | tuple[int, ...]:
         raise ValueError("A level is empty text, which stands for a missing value. Leave it out.")
     repeated = sorted({level for level in levels if levels.count(level) > 1})
     if repeated:
-        raise ValueError(f"levels must be different from each other, but {repeated[0]!r} is there more than once.")
+        raise ValueError("levels must be different from each other, but one is there more than once.")
     if len(levels) == 1:
         raise ValueError("A column with a single level says nothing about a row. Use the type 'ignored'.")
     return tuple(int(level) for level in levels) if _is_whole(levels[0]) else levels
@@ -248,6 +263,11 @@ def _is_whole(level: Any) -> bool:
     return isinstance(level, int | np.integer) and not isinstance(level, bool)
 
 
-def _check_description(description: Any) -> None:
+def _check_remarks(description: Any, source: Any) -> None:
     if not isinstance(description, str):
-        raise TypeError(f"description must be text, got {description!r}.")
+        raise TypeError(f"description must be text, got {brief(description)}.")
+    if not isinstance(source, str) or source not in (STATED, PEEKED):
+        raise ValueError(
+            f"source must be {STATED!r} (from public knowledge) or {PEEKED!r} (read from the rows), got "
+            f"{brief(source)}."
+        )

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.messages import brief, kind
 from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
@@ -71,7 +72,7 @@ class Domain:
         if ball and not isinstance(bounds, bool):
             radius = float(bounds)
             if not 0 < radius < math.inf:
-                raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {bounds!r}.")
+                raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {brief(bounds)}.")
             centre, scale = np.zeros(columns), np.full(columns, radius / math.sqrt(columns))
         else:
             low, high = _pair(bounds, columns)
@@ -81,8 +82,8 @@ class Domain:
             scale = np.where(outside, scale * (1 - 4e-16) - np.spacing(np.abs(centre)), scale)
         if not ((scale > _LEAST_SCALE) & (scale < 1 / _LEAST_SCALE) & (np.abs(centre) < 1 / _LEAST_SCALE)).all():
             raise ValueError(
-                f"bounds are {bounds!r}, and numbers that large or ranges that narrow have no squares to compute with. "
-                "Pass the rows in other units."
+                "bounds are very large numbers or a very narrow range, and have no squares to compute with. Pass the "
+                "rows in other units."
             )
         return cls(centre, scale, ball, None, names)
 
@@ -181,18 +182,18 @@ def _listed(parts: list[str], most: int = 20) -> str:
 def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         raise ValueError(
-            f'bounds must be a number, a pair (low, high), a tacit.Schema or "private", and it is {bounds!r}.'
+            f'bounds must be a number, a pair (low, high), a tacit.Schema or "private", and it is {brief(bounds)}.'
         )
     sides = []
     for side, value in zip(("low", "high"), bounds):
         try:
             array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"The {side} end of bounds must be a number or one number for each column.") from None
-        if array.ndim > 1 or array.size not in (1, columns):
+        except (TypeError, ValueError):  # numpy's message quotes what it could not read
+            array = np.empty(0)
+        if array.ndim > 1 or array.size not in (1, columns) or not array.size:
             raise ValueError(
-                f"The {side} end of bounds has shape {array.shape}; it must be one number, or one for each of the "
-                f"{columns} column(s)."
+                f"The {side} end of bounds must be a number or one number for each of the {columns} column(s); it is "
+                f"{kind(value)}, of another shape or not of numbers."
             )
         if not np.isfinite(array).all():
             raise ValueError(f"The {side} end of bounds must be finite.")
@@ -201,7 +202,6 @@ def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
     if not (low < high).all():
         wrong = int(np.flatnonzero(~(low < high))[0])
         raise ValueError(
-            f"bounds are reversed or empty: low {low[wrong]:g} is not below high {high[wrong]:g} in column {wrong + 1}."
-            " Pass (low, high)."
+            f"bounds are reversed or empty: low is not below high in column {wrong + 1}. Pass (low, high)."
         )
     return low, high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
@@ -15,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.messages import brief, kind, unquoted
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, listed
 from tacit.tables.codes import Unknown
-from tacit.tables.columns import BLANK, Boolean, Categorical, Column, Ignored, Integer, Numeric
+from tacit.tables.columns import BLANK, PEEKED, STATED, Boolean, Categorical, Column, Ignored, Integer, Numeric
 from tacit.tables.template import template
-from tacit.tables.toml_text import to_toml_text
+from tacit.tables.toml_text import read_toml, to_toml_text
 
 _KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Numeric, Integer, Categorical, Boolean, Ignored)}
 
@@ -58,11 +58,11 @@ class Schema:
             raise TypeError(f"A Schema is made from a dictionary of columns by name, got {type(columns).__name__}.")
         for name, column in columns.items():
             if not isinstance(name, str) or not name:
-                raise TypeError(f"Names of columns must be text, and not empty, got {name!r}.")
+                raise TypeError(f"Names of columns must be text, and not empty, got {brief(name)}.")
             if not isinstance(column, Column):
                 raise TypeError(
                     f"Column {name!r} must be Numeric(low, high), Integer(low, high), Categorical(levels), Boolean() "
-                    f"or Ignored(), got {column!r}."
+                    f"or Ignored(), got {kind(column)}."
                 )
         self._columns = dict(columns)
         if not self.used:
@@ -82,6 +82,16 @@ class Schema:
     def used(self) -> tuple[str, ...]:
         """Names of the columns that are not ignored."""
         return tuple(name for name, _ in self._encoded())
+
+    @property
+    def peeked(self) -> tuple[str, ...]:
+        """Names of the columns of which something was read from the rows, unpaid; see ``Schema.template``.
+
+        >>> from tacit.tables import Numeric, Schema
+        >>> Schema({"age": Numeric(0, 120), "weight": Numeric(41.5, 118.0, source="peeked")}).peeked
+        ('weight',)
+        """
+        return tuple(name for name, column in self._columns.items() if column.source == PEEKED)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -137,8 +147,8 @@ class Schema:
             Values beyond bounds are moved to the bound. Null, NaN and infinite cells are NaN (for a category: in all of
             its columns).
         """
-        if unknown not in ("error", "missing"):
-            raise ValueError(f"unknown must be 'error' or 'missing', got {unknown!r}.")
+        if not isinstance(unknown, str) or unknown not in ("error", "missing"):
+            raise ValueError(f"unknown must be 'error' or 'missing', got {brief(unknown)}.")
         block = self._named(table) if isinstance(table, np.ndarray) else as_table(table)
         self.check_names(block.column_names)
         encoded = np.empty((self.width, block.num_rows))  # column by column, as the table is
@@ -167,10 +177,11 @@ class Schema:
 
         Any real matrix can be decoded: numbers are moved to the nearest value the column can take. NaN becomes null.
         """
-        matrix = np.asarray(matrix, dtype=np.float64)
+        matrix = unquoted("Encoded rows are a matrix of numbers.", np.asarray, matrix, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != self.width:
             raise ValueError(
-                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got {matrix.shape}."
+                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got "
+                f"{kind(matrix)} of another shape."
             )
         places = self.slices
         return pa.table({name: column.decode(matrix.T[places[name]]) for name, column in self._encoded()})
@@ -215,9 +226,10 @@ class Schema:
         if not path.is_file():
             raise FileNotFoundError(f"There is no schema file {path}.")
         try:
-            return cls.from_dict(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:  # of UTF-8, of TOML, of a column; a schema is public and may be quoted
-            raise ValueError(f"In the schema {path}: {error}") from None
+            return cls.from_dict(read_toml(path))
+        except (ValueError, TypeError) as error:  # a schema is public and may be quoted
+            problem = str(error)
+        raise ValueError(f"In the schema {path}: {problem}")
 
     def to_toml(self, path: str | PathLike[str]) -> None:
         """Write the schema to a TOML file, which `from_toml` reads.
@@ -254,7 +266,9 @@ class Schema:
     def _named(self, matrix: NDArray[Any]) -> pa.Table:
         names = self.names
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
-            raise ValueError(f"Expected an array of {len(names)} columns ({listed(names)}), got shape {matrix.shape}.")
+            raise ValueError(
+                f"Expected an array of {len(names)} columns ({listed(names)}), got {kind(matrix)} of another shape."
+            )
         return as_table(dict(zip(names, matrix.T)))
 
 
@@ -262,9 +276,14 @@ def _column(name: str, settings: Any) -> Column:
     if not isinstance(settings, Mapping) or "type" not in settings:
         raise ValueError(f"Column {name!r} needs a type: {listed(list(_KINDS))}.")
     type_ = settings["type"]
-    if type_ not in _KINDS:
+    if type_ == BLANK:
         raise ValueError(
-            f"Column {name!r} has the unknown type {type_!r}; the types are {listed(list(_KINDS))}."
+            f"Column {name!r}: type is blank. Fill in {listed(list(_KINDS))}, from what is known without looking at "
+            "the rows, with low and high or levels below it where the type has them."
+        )
+    if not isinstance(type_, str) or type_ not in _KINDS:
+        raise ValueError(
+            f"Column {name!r} has the unknown type {brief(type_)}; the types are {listed(list(_KINDS))}."
             f"{did_you_mean([str(type_)], list(_KINDS))}"
         )
     kind = _KINDS[type_]
@@ -280,7 +299,8 @@ def _column(name: str, settings: Any) -> Column:
     try:
         return kind(**{key: blank for key, blank in required.items() if key in known} | others)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"Column {name!r}: {error}") from None
+        wrong = type(error), f"Column {name!r}: {error}"
+    raise wrong[0](wrong[1])
 
 
 def _settings(column: Column) -> dict[str, Any]:
@@ -289,4 +309,6 @@ def _settings(column: Column) -> dict[str, Any]:
         values["levels"] = list(values["levels"])
     if not values["description"]:
         del values["description"]
+    if values["source"] == STATED:
+        del values["source"]
     return {"type": column.kind} | values

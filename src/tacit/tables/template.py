@@ -1,4 +1,4 @@
-"""A schema to be filled in: names and types are known, bounds and categories are for people to write."""
+"""A schema to be filled in: names, and types where they are declared; the rest is for people to write."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tacit.sources import Source, as_numbers, as_source
+from tacit.sources import Source, UnreadableCells, as_numbers, as_source
 from tacit.sources.numbers import MISSING_WORDS, is_text
-from tacit.tables.columns import BLANK, LARGEST_INTEGER
+from tacit.tables.columns import BLANK, LARGEST_INTEGER, PEEKED
 from tacit.tables.toml_text import column_text
 
 _TOP = """\
@@ -18,18 +18,24 @@ _TOP = """\
 # rows: a code book, a questionnaire, the law, common sense. It must hold for every row that could ever come.
 # The types: numeric (low, high), integer (low, high), categorical (levels), boolean, ignored (never read).
 """
-_GUESSED = """\
+_UNDECLARED = """\
 #
-# The file declares no types: those below were guessed from values in its first rows. Confirm each of them.
+# The table does not declare the types that are blank below, and no row was read to guess them. Fill them in, and write
+# what belongs to each type on the lines below it, such as
+#     type = "integer"        type = "categorical"
+#     low = 0                 levels = ["a", "b"]
+#     high = 120
 """
-_PEEKED = """\
+_PEEKED_TOP = """\
 #
-# NOT PRIVATE. The bounds and levels marked below were READ FROM THE DATA, of which they tell something, and no budget
-# was spent on them. Replace them by public knowledge before publishing this file or anything made with it.
+# NOT PRIVATE. What is marked below was READ FROM THE DATA, of which it tells something, and no budget was spent on it.
+# Replace it by public knowledge before publishing this file or anything made with it, and then delete the line
+# source = "peeked" of that column. While the line is there, fits warn, and certificates and reports say so.
 """
 _LOW = "the smallest value that could occur"
 _HIGH = "the largest value that could occur"
 _LEVELS = 'every value that could occur, such as ["a", "b"]; for names, identifiers and free text: type = "ignored"'
+_TYPE = "numeric, integer, categorical, boolean or ignored"
 _NOT_USABLE = "neither numbers nor text; convert it to one of them to use it"
 _READ = "NOT PRIVATE: read from the data"
 
@@ -37,15 +43,16 @@ MOST_LEVELS = 100
 
 
 def template(source: Any, *, peek: bool = False) -> str:
-    """Return the text of a schema file for a source, with the names and types of its columns and blanks for the rest.
+    """Return the text of a schema file for a source: names of columns, declared types, and blanks for the rest.
 
     Parameters
     ----------
     source : Source, table or path
-        Of a Parquet file, only the metadata is read; of a table, the types; of a CSV file, the header and, because the
-        file does not say, the first block of rows to guess types from. The text then says so.
+        No row is read. A Parquet file and a table declare types; a CSV file declares none, nor does a column of Python
+        objects, and their types are left blank.
     peek : bool, default=False
-        Fill in the blanks from the data. This is not private, and the text says so, on top and at every such line.
+        Fill in the blanks from the data. This is not private. The text says so on top and at every such line, and
+        ``source = "peeked"`` in every such column is there for programs to read.
 
     Examples
     --------
@@ -62,23 +69,25 @@ def template(source: Any, *, peek: bool = False) -> str:
     type = "boolean"
     """
     source = as_source(source)
-    top = _TOP + _GUESSED * source.types_are_guessed + _PEEKED * peek
     kinds = {field.name: _kind(field.type) for field in source.types}
     peeked = _peek(source, kinds) if peek else {}
-    parts = (peeked[name].part(name) if name in peeked else _blank_part(name, kind) for name, kind in kinds.items())
-    return "\n".join([top, *parts])
+    parts = [peeked[name].part(name) if name in peeked else _blank_part(name, kind) for name, kind in kinds.items()]
+    undeclared = not peek and BLANK in kinds.values()
+    return "\n".join([_TOP + _UNDECLARED * undeclared + _PEEKED_TOP * peek, *parts])
 
 
 def _kind(type_: pa.DataType) -> str:
     if pa.types.is_dictionary(type_):
         return _kind(type_.value_type)
+    if pa.types.is_null(type_):
+        return BLANK
     if pa.types.is_boolean(type_):
         return "boolean"
     if pa.types.is_integer(type_):
         return "integer"
     if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return "numeric"
-    return "categorical" if is_text(type_) or pa.types.is_null(type_) else "ignored"
+    return "categorical" if is_text(type_) else "ignored"
 
 
 def _blank_part(name: str, kind: str) -> str:
@@ -86,17 +95,24 @@ def _blank_part(name: str, kind: str) -> str:
         return column_text(name, {"type": kind, "low": BLANK, "high": BLANK}, {"low": _LOW, "high": _HIGH})
     if kind == "categorical":
         return column_text(name, {"type": kind, "levels": []}, {"levels": _LEVELS})
-    return column_text(name, {"type": kind}, {"type": _NOT_USABLE} if kind == "ignored" else {})
+    return column_text(name, {"type": kind}, {"ignored": {"type": _NOT_USABLE}, BLANK: {"type": _TYPE}}.get(kind))
 
 
-def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _Levels]:
+def _peeked_part(name: str, settings: dict[str, Any]) -> str:
+    """Return the part of a column whose settings were read from the data."""
+    return column_text(name, {**settings, "source": PEEKED}, dict.fromkeys([*settings, "source"], _READ))
+
+
+def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _Levels | _Anything]:
     """Return what the data says about the columns that have blanks, in one pass over the rows. Not private."""
-    found: dict[str, _Range | _Levels] = {}
+    found: dict[str, _Range | _Levels | _Anything] = {}
     for name, kind in kinds.items():
         if kind in ("numeric", "integer"):
             found[name] = _Range(kind)
         elif kind == "categorical":
             found[name] = _Levels()
+        elif kind == BLANK:
+            found[name] = _Anything()
     if found:
         for block in source.select(list(found)).blocks():
             for name, summary in found.items():
@@ -113,7 +129,6 @@ class _Range:
         values = values[np.isfinite(values)]
         if values.size:
             self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
-        # The first rows of a CSV file may have been whole numbers by chance.
         if self.kind == "integer" and ((values % 1).any() or (abs(values) > LARGEST_INTEGER).any()):
             self.kind = "numeric"
 
@@ -121,8 +136,7 @@ class _Range:
         if not self.low < self.high:
             return _blank_part(name, self.kind)
         number = int if self.kind == "integer" else float
-        bounds = {"low": number(self.low), "high": number(self.high)}
-        return column_text(name, {"type": self.kind} | bounds, {"low": _READ, "high": _READ})
+        return _peeked_part(name, {"type": self.kind, "low": number(self.low), "high": number(self.high)})
 
 
 class _Levels:
@@ -136,7 +150,44 @@ class _Levels:
 
     def part(self, name: str) -> str:
         if len(self.levels) > MOST_LEVELS:
-            return column_text(name, {"type": "ignored"}, {"type": f"more than {MOST_LEVELS} values. {_READ}"})
+            return _peeked_part(name, {"type": "ignored"})
         if len(self.levels) < 2:
             return _blank_part(name, "categorical")
-        return column_text(name, {"type": "categorical", "levels": sorted(self.levels)}, {"levels": _READ})
+        return _peeked_part(name, {"type": "categorical", "levels": sorted(self.levels)})
+
+
+class _Anything:
+    """A column of which no type is declared: it is read as text, and as numbers while that goes."""
+
+    def __init__(self) -> None:
+        self.range: _Range | None = _Range("integer")
+        self.levels: _Levels | None = _Levels()
+
+    def read(self, column: pa.ChunkedArray, name: str) -> None:
+        try:
+            text = column.cast(pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            self.range = self.levels = None
+        if self.levels is not None:
+            self.levels.read(text, name)
+        if self.range is not None:
+            try:
+                self.range.read(text, name)
+            except UnreadableCells:
+                self.range = None
+
+    def part(self, name: str) -> str:
+        if self.levels is None:
+            return _peeked_part(name, {"type": "ignored"})
+        levels = self.levels.levels
+        if not levels:
+            return _blank_part(name, BLANK)
+        if self.range is not None:
+            if self.range.low < self.range.high:
+                return self.range.part(name)
+            return _peeked_part(name, {"type": self.range.kind, "low": BLANK, "high": BLANK})
+        if {level.lower() for level in levels} <= {"true", "false"}:
+            return _peeked_part(name, {"type": "boolean"})
+        if len(levels) == 1:
+            return _peeked_part(name, {"type": "categorical", "levels": []})
+        return self.levels.part(name)

@@ -1,13 +1,34 @@
-"""Writing TOML: the standard library reads it, but does not write it, and a schema needs little of it."""
+"""TOML as a schema needs it: the standard library reads it, but does not write it."""
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+_PLACE = re.compile(r"\(at .*\)$")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    A file that is not TOML may be a table of rows that was named by mistake. So the refusal says where reading stopped,
+    and quotes nothing, as the error of the standard library would.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        where = ""
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        where = "" if place is None else f" {place[0]}"
+    raise ValueError(f"this is not a TOML file{where}. A schema is a .toml file; tacit schema init makes one.")
 
 
 def to_toml_text(columns: Mapping[str, Mapping[str, Any]]) -> str:

@@ -81,9 +81,16 @@ def test_a_template_is_filled_in_and_checked(run, run_json, folder):
     assert values == {
         "path": "new.toml",
         "columns": ["id", "age", "income", "smoker", "region"],
-        "blanks": 7,
+        "blanks": 5,  # types: a CSV file declares none
         "read_from_rows": False,
     }
+    problems = run("schema", "check", "new.toml", code=1).stderr
+    assert all(f"Column {name!r}: type is blank" in problems for name in ("id", "age", "income", "smoker", "region"))
+
+
+def test_a_template_of_a_parquet_file_has_its_types(run, run_json, folder):
+    pa.parquet.write_table(pa.csv.read_csv(folder / "people.csv"), folder / "people.parquet")
+    assert run_json("schema", "init", "people.parquet", "-o", "new.toml")["blanks"] == 7
     text = (folder / "new.toml").read_text()
     problems = run("schema", "check", "new.toml", code=1).stderr
     assert all(f"Column {name!r}" in problems for name in ("id", "age", "income", "region"))
@@ -101,6 +108,31 @@ def test_a_template_holds_nothing_of_the_rows_unless_asked(run, folder):
     peeked = (folder / "peeked.toml").read_text()
     assert '"north"' in peeked
     assert "NOT PRIVATE" in peeked
+
+
+def test_what_was_peeked_is_said_by_every_command(run, run_json, folder):
+    said = run("schema", "init", "people.csv", "-o", "peeked.toml", "--peek").stderr
+    assert 'delete the lines source = "peeked"' in " ".join(said.split())
+    text = (folder / "peeked.toml").read_text()
+    assert text.count('source = "peeked"  # NOT PRIVATE') == 5  # types too were read from the rows
+    peeked = ["id", "age", "income", "smoker", "region"]
+    assert run_json("schema", "check", "peeked.toml")["peeked"] == peeked
+    assert "was read from the rows" in run("schema", "check", "peeked.toml").stderr
+    options = ("--schema", "peeked.toml", "-k", 1, "--report", "page.html")
+    assert (
+        "Warning: The schema says that it was read from the rows"
+        in run("fit", "mixture", "people.csv", *options).stderr
+    )
+    assert "BOUNDS READ FROM THE ROWS" in run("certificate", "model.tacit").stdout
+    assert run_json("certificate", "model.tacit")["peeked"] == peeked
+    assert "BOUNDS READ FROM THE ROWS" in (folder / "page.html").read_text()
+
+
+def test_no_cell_changes_what_schema_init_prints(run, folder):
+    """One cell used to turn an integer into a number, and the file was said not to be read from rows."""
+    (folder / "one.csv").write_text("age\n31\n45\n")
+    (folder / "other.csv").write_text("age\n31.5\n45\n")
+    assert run("schema", "init", "one.csv", "-o", "-").stdout == run("schema", "init", "other.csv", "-o", "-").stdout
 
 
 def test_a_template_can_be_printed(run, run_json):

@@ -235,7 +235,7 @@ def test_other_bad_steps_and_plans():
         TiltedGaussian("a", 1.0, bend=0.0)
     with pytest.raises(TypeError, match="A Mechanism is abstract"):
         Mechanism("a", 1.0)
-    with pytest.raises(ValueError, match=r"one of them is 1\.0"):
+    with pytest.raises(ValueError, match="one of them is a float"):
         Plan((1.0,))
     with pytest.raises(ValueError, match="neighbors must be"):
         Plan((), "neighbour")

@@ -1,6 +1,7 @@
 """Dask and Spark: the same sums as in memory, from rows that stay where they are; and tasks that fail or run twice."""
 
 import contextlib
+import gzip
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ import tacit
 from tacit.privacy import Budget, Gaussian, Split
 from tacit.release import Curator, planned
 from tacit.release.sampling import Deal, PoissonSample
-from tacit.sources import BLOCK_ROWS, as_source, has_missing, numeric, on_cluster
+from tacit.sources import BLOCK_ROWS, as_source, engines, has_missing, numeric, on_cluster
 from tacit.statistics import ComponentMoments, Components, RowCount
 from tacit.tables import Boolean, Categorical, Numeric, Schema
 
@@ -380,3 +381,54 @@ def test_samples_are_drawn_where_rows_are_and_the_same_when_a_task_runs_again(pe
     assert counts[0] == counts[1] == pytest.approx(0.3 * len(people), abs=5 * np.sqrt(0.21 * len(people)))
     other = PoissonSample(0.3, key=bytes(32))
     assert int(source.sampled(other).sum(count)[0]) != counts[0]
+
+
+# CSV files
+
+
+@pytest.fixture(params=["dask", "spark"])
+def csv_on_engine(request):
+    """A function from the path of a CSV file to a source on an engine."""
+    if request.param == "dask":
+        return lambda path: as_source(engines._csv_on_dask(path))
+    session = request.getfixturevalue("spark")
+    return lambda path: as_source(engines._csv_on_spark(session, path))
+
+
+def counts(source):
+    """Return the numbers of rows and of missing cells."""
+
+    def count(block):
+        return np.array([len(block), np.isnan(block).sum()])
+
+    return source.n_rows, *numeric(source).sum(count).tolist()
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
+def test_an_empty_line_deletes_no_row_on_an_engine(csv_on_engine, tmp_path, name):
+    path = tmp_path / name
+    with gzip.open(path, "wt") if name.endswith("gz") else path.open("w") as file:
+        file.write("\nx\n" + '0.5\n\n"0.25"\nNA\n\n' * 2000)
+    assert counts(as_source(path)) == (10_000, 10_000, 6000)
+    assert counts(csv_on_engine(path)) == (10_000, 10_000, 6000)
+
+
+def test_csv_files_are_read_alike_on_every_engine(csv_on_engine, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(" a ;b\n1,5;2\n\nNA;\n007;x\n")
+    source = csv_on_engine(path)
+    assert source.columns == as_source(path).columns == ("a", "b")
+    assert source.n_rows == as_source(path).n_rows == 3
+    schema = Schema({"a": Categorical(["1,5", "NA", "007"]), "b": Categorical(["2", "x"])})
+
+    def coded(block):
+        return np.nan_to_num(block, nan=7.0).sum(axis=0).astype(np.int64)
+
+    assert schema.encode_source(source).sum(coded).tolist() == schema.encode_source(path).sum(coded).tolist()
+
+
+@pytest.mark.parametrize("cell", ["2", "2.5", "x", "true", ""])
+def test_types_on_an_engine_do_not_depend_on_cells(csv_on_engine, tmp_path, cell):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"a,b\n1,1\n{cell},2\n")
+    assert [str(each.type) for each in csv_on_engine(path).types] in (["string"] * 2, ["large_string"] * 2)

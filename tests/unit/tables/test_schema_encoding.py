@@ -103,7 +103,7 @@ def test_arrays_are_taken_in_the_order_of_the_schema():
     np.testing.assert_array_equal(
         schema.encode(np.array([[75, 2.0], [500, np.nan]])), [[0.5, 0, 1], [1, np.nan, np.nan]]
     )
-    with pytest.raises(ValueError, match=r"array of 2 columns \('age', 'region'\), got shape \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"array of 2 columns \('age', 'region'\), got an array .* of another shape"):
         schema.encode(np.zeros((1, 3)))
 
 

@@ -72,7 +72,7 @@ def test_written_by_hand(tmp_path):
         ({"type": "integer", "low": 0, "high": 2**60}, "within ±2**48"),
         ({"type": "categorical", "levels": []}, "Column 'x': levels is blank"),
         ({"type": "categorical"}, "Column 'x': levels is blank"),
-        ({"type": "categorical", "levels": ["a", "b", "a"]}, "'a' is there more than once"),
+        ({"type": "categorical", "levels": ["a", "b", "a"]}, "one is there more than once"),
         ({"type": "categorical", "levels": ["a", " "]}, "empty text"),
         ({"type": "categorical", "levels": ["a"]}, "single level"),
         ({"type": "categorical", "levels": "ab"}, "levels must be a list"),
@@ -163,27 +163,55 @@ def table(request, tmp_path):
 def test_a_template_holds_names_and_types_and_no_value(table):
     text = Schema.template(table)
     parsed = tomllib.loads(text)["columns"]
-    assert {name: settings["type"] for name, settings in parsed.items()} == {
-        "age": "integer",
-        "weight": "numeric",
-        "sex": "categorical",
-        "smokes": "boolean",
-        # A date is text to a CSV file.
-        "born": "categorical" if as_source(table).types_are_guessed else "ignored",
-    }
-    assert parsed["age"] == {"type": "integer", "low": "", "high": ""}
-    assert parsed["sex"]["levels"] == []
+    if as_source(table).types.field("age").type == pa.null():  # CSV
+        assert parsed == {name: {"type": ""} for name in FRAME.columns}
+        assert "does not declare the types" in text
+    else:
+        assert {name: settings["type"] for name, settings in parsed.items()} == {
+            "age": "integer",
+            "weight": "numeric",
+            "sex": "" if str(FRAME.dtypes["sex"]) == "object" and table is FRAME else "categorical",
+            "smokes": "boolean",
+            "born": "ignored",
+        }
+        assert parsed["age"] == {"type": "integer", "low": "", "high": ""}
     assert not [value for value in READ_FROM_DATA if value in text]
     assert "NOT PRIVATE" not in text
-    assert ("guessed from values" in text) == as_source(table).types_are_guessed
+    assert "peeked" not in text
+
+
+@pytest.mark.parametrize("other", ["7.5", "x", "", "true"])
+def test_no_cell_changes_a_template(tmp_path, other):
+    """One cell used to turn an integer into a number, in a file said to be made without reading rows."""
+    (tmp_path / "one.csv").write_text("age,sex\n31,f\n45,m\n")
+    (tmp_path / "other.csv").write_text(f"age,sex\n{other},f\n45,m\n")
+    assert Schema.template(tmp_path / "one.csv") == Schema.template(tmp_path / "other.csv")
+
+
+def test_a_column_of_objects_declares_no_type():
+    for cells in ([31, 45], [31, 4.5], ["a", None]):
+        for table in (pd.DataFrame({"age": pd.Series(cells, dtype=object)}), {"age": cells}):
+            assert tomllib.loads(Schema.template(table))["columns"] == {"age": {"type": ""}}
+            assert as_source(table).select(["age"]).types.field("age").type == pa.null()
+    declared = Schema.template({"age": np.array([31, 45]), "size": pa.array([1.5, None])})
+    assert [each["type"] for each in tomllib.loads(declared)["columns"].values()] == ["integer", "numeric"]
 
 
 def test_a_template_must_be_filled_in(table, tmp_path):
     path = tmp_path / "schema.toml"
     path.write_text(Schema.template(table))
-    with pytest.raises(ValueError, match="Column 'age': low is blank"):
+    with pytest.raises(ValueError, match=r"Column 'age': (low|type) is blank"):
         Schema.from_toml(path)
-    text = path.read_text().replace('low = ""', "low = 0").replace('high = ""', "high = 200")
+    text = path.read_text()
+    for kind in ("integer", "numeric", "categorical", "boolean", "ignored"):  # the columns, in order
+        blanks = {
+            "integer": 'low = ""\nhigh = ""\n',
+            "numeric": 'low = ""\nhigh = ""\n',
+            "categorical": "levels = []\n",
+        }
+        blank = 'type = ""  # numeric, integer, categorical, boolean or ignored\n'
+        text = text.replace(blank, f'type = "{kind}"\n{blanks.get(kind, "")}', 1)
+    text = text.replace('low = ""', "low = 0").replace('high = ""', "high = 200")
     path.write_text(text.replace("levels = []", 'levels = ["fem", "masc"]'))
     schema = Schema.from_toml(path)
     assert schema.columns["weight"] == Numeric(0, 200)
@@ -207,10 +235,47 @@ def test_peeking_says_so_at_every_line(table):
     for line in text[text.index("[columns") :].splitlines():
         if any(value in line for value in READ_FROM_DATA):
             assert line.endswith("# NOT PRIVATE: read from the data")
+    assert "born" in text
     schema = Schema.from_dict(tomllib.loads(text))
-    assert schema.columns["age"] == Integer(7, 45)
-    assert schema.columns["weight"] == Numeric(70.125, 81.5)
-    assert schema.columns["sex"] == Categorical(["fem", "masc"])
+    assert schema.columns["age"] == Integer(7, 45, source="peeked")
+    assert schema.columns["weight"] == Numeric(70.125, 81.5, source="peeked")
+    assert schema.columns["sex"] == Categorical(["fem", "masc"], source="peeked")
+    assert set(schema.peeked) >= {"age", "weight", "sex"}
+    # Types are read from rows where the table does not declare them.
+    guessed = as_source(table).types.field("smokes").type == pa.null()
+    assert ("smokes" in schema.peeked) == ("born" in schema.peeked) == guessed
+
+
+def test_what_was_peeked_is_kept_and_what_was_stated_needs_no_mention(tmp_path):
+    columns = {
+        "age": Integer(7, 45, source="peeked"),
+        "sex": Categorical(["f", "m"], source="peeked"),
+        "ill": Boolean(source="peeked", description="Yes or no"),
+        "name": Ignored(source="peeked"),
+        "weight": Numeric(0, 300),
+    }
+    schema = Schema(columns)
+    assert schema.peeked == ("age", "sex", "ill", "name")
+    schema.to_toml(tmp_path / "schema.toml")
+    assert (tmp_path / "schema.toml").read_text().count('source = "peeked"') == 4
+    for again in (Schema.from_toml(tmp_path / "schema.toml"), Schema.from_dict(schema.to_dict())):
+        assert again == schema
+        assert again.peeked == schema.peeked
+    assert "source" not in schema.to_dict()["columns"]["weight"]
+    assert Schema({"weight": Numeric(0, 300)}) != Schema({"weight": Numeric(0, 300, source="peeked")})
+    assert Schema.from_dict({"columns": {"age": {"type": "integer", "low": 0, "high": 9}}}).peeked == ()
+    with pytest.raises(ValueError, match=r"source must be 'stated'.*got 'guessed'"):
+        Numeric(0, 1, source="guessed")
+
+
+def test_a_table_named_as_a_schema_is_not_quoted(tmp_path):
+    for content in (b"age,name\n47.1,secret-4711\n", b"secret-4711 = 1\nsecret-4711 = 2\n", b"\xff\xfesecret-4711"):
+        (tmp_path / "people.csv").write_bytes(content)
+        with pytest.raises(ValueError, match="not a TOML file") as caught:
+            Schema.from_toml(tmp_path / "people.csv")
+        assert "4711" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
 
 
 def test_peeking_reads_every_row_and_keeps_its_doubts(tmp_path):
@@ -218,11 +283,12 @@ def test_peeking_reads_every_row_and_keeps_its_doubts(tmp_path):
     lines = [f"{i % 5},1,name{i},only,\n" for i in range(10_000)]
     path.write_text("n,constant,name,level,empty\n" + "".join(lines) + "7.5,1,x,only,\n")
     parsed = tomllib.loads(Schema.template(path, peek=True))["columns"]
-    assert parsed["n"] == {"type": "numeric", "low": 0.0, "high": 7.5}  # whole numbers in the first block
-    assert parsed["constant"] == {"type": "integer", "low": "", "high": ""}
-    assert parsed["name"] == {"type": "ignored"}
-    assert parsed["level"] == {"type": "categorical", "levels": []}
-    assert parsed["empty"] == {"type": "numeric", "low": "", "high": ""}
+    peeked = {"source": "peeked"}
+    assert parsed["n"] == {"type": "numeric", "low": 0.0, "high": 7.5} | peeked  # whole numbers in the first block
+    assert parsed["constant"] == {"type": "integer", "low": "", "high": ""} | peeked
+    assert parsed["name"] == {"type": "ignored"} | peeked
+    assert parsed["level"] == {"type": "categorical", "levels": []} | peeked
+    assert parsed["empty"] == {"type": ""}
 
 
 def test_arrays_have_no_template():
