@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.statistics.components import Array, filled_up
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,9 @@ class FoldedScores:
     scale: float
 
     count = 1
+
+    def __post_init__(self) -> None:
+        check_sizes("scale", self.scale)
 
     @property
     def columns(self) -> int:

@@ -13,6 +13,7 @@ from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
 from tacit.statistics.components import Array
 from tacit.statistics.loss_gradients import PredictionLoss, finite, linear, measured
+from tacit.statistics.ranges import check_sizes
 
 _OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
 _UNIT_ROUNDOFF = 2.0**-53
@@ -79,6 +80,11 @@ class WeighedGradients:
     coefficients: Array
     radius: float
     intercept: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_sizes("radius", self.radius)
+        check_sizes("intercept", self.intercept, or_zero=True)
+        check_sizes("The longest slope of the loss", self.loss.lipschitz)
 
     @property
     def size(self) -> int:
