@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 ROWS_AT_ONCE = 64  # statistics fill blocks up to multiples of so many rows
 _SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))  # of matrices that rows are multiplied with
 _ROWS = 1600  # more than small products have, for which some libraries have kernels of their own
-_SOME = (slice(0, 1), slice(37, 38), slice(5, 70), slice(777, 1590))  # of these rows, that are computed by themselves
+# Of these rows, those that are computed by themselves: single ones, whole sets, and the last ones of all.
+_SOME = tuple(slice(*ends) for ends in ((0, 1), (37, 38), (0, 64), (61, 125), (5, 70), (777, 1600)))
 _UNLIKE = (
     "This machine's linear algebra rounds a row's numbers by where it stands, so that stated sensitivities may not "
     "hold. Nothing is summed with it. Install numpy from another source, or set another kernel for it, such as by "
