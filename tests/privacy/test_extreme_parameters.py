@@ -14,6 +14,8 @@ import pytest
 from tacit.audit import attack_sensitivity
 from tacit.erm.losses import LogisticLoss, SquaredLoss
 from tacit.statistics import (
+    BlockCentre,
+    BlockSquares,
     Centres,
     ClusterMoments,
     ClusterSums,
@@ -222,6 +224,14 @@ def test_weights_of_parts_of_any_size(size):
     check(lambda: TrimmedSum(np.zeros(2), np.ones(2), size), 2, rng)
     check(lambda: ClusterSums(centres, 1.0, size, 1.0), 2, rng)
     check(lambda: ClusterSums(centres, 1.0, 1.0, size), 2, rng)
+
+
+@pytest.mark.parametrize("estimate", [BlockSquares, BlockCentre])
+@pytest.mark.parametrize("radius", [0.0, 1e-320, 1e-300, 1e300, 1e308, np.inf, np.nan])
+def test_balls_whose_lattice_would_have_no_steps_are_refused(estimate, radius):
+    """With a radius of 1e-320 the bound on how far a row moves the centre came out as 0."""
+    with pytest.raises(ValueError, match="radius must be"):
+        estimate(1, 40, radius, True, 10)
 
 
 @pytest.mark.parametrize("total", [0.5, 1 - 1e-9, 1 - 1e-15, 1 + 1e-15, 1 + 1e-12, 1 + 1e-9, 1.5, 40.0])
