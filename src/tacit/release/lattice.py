@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _FINENESS = 31  # log2 of the steps in the noise and in one row: a discretisation error of 1e-20
 _FINEST = 39  # log2 of the most steps the noise may have: half of where the samplers end, for rounding adds to it
-_UP = 1 + 2.0**-50  # so that rounding does not make a square root smaller
 _LARGEST = 2**62  # quantised values are cut off here, so that the noise cannot wrap them around
 
 
@@ -117,7 +117,10 @@ class Lattice:
 
     def rounding_l2(self, size: int, blocks: int = 1) -> float:
         """Return what quantising sums of `size` numbers can add to their l2 sensitivity (see the notes)."""
-        return blocks * self.step * math.sqrt(size) * _UP
+        root = math.sqrt(size)
+        if Fraction(root) ** 2 < size:
+            root = math.nextafter(root, math.inf)
+        return math.nextafter(blocks * self.step * root, math.inf) if root % 1 else blocks * self.step * root
 
     def rounding_l1(self, size: int, blocks: int = 1) -> float:
         """Return what quantising sums of `size` numbers can add to their l1 sensitivity (see the notes)."""
