@@ -204,8 +204,8 @@ def test_a_bound_without_room_for_what_is_filled_in_is_found():
     """Clipping rows with gaps at the full radius would break the bound: the search sees it."""
 
     class Careless(TableMoments):
-        def _limits(self, rows):
-            return self.radius
+        def _stretch(self, rows):
+            return 1.0
 
     attack = attack_sensitivity(
         Careless(TABLE, least_radius(2, "full"), 0.1, 0.1, 1.0, 0.1, missing=True),

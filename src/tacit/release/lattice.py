@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,7 +155,10 @@ class Lattice:
 
     def rounding_l2(self, size: int, blocks: int = 1) -> float:
         """Return what quantising sums of `size` numbers can add to their l2 sensitivity (see the notes)."""
-        return blocks * self.step * math.sqrt(size)
+        root = math.sqrt(size)
+        if Fraction(root) ** 2 < size:
+            root = math.nextafter(root, math.inf)
+        return math.nextafter(blocks * self.step * root, math.inf) if root % 1 else blocks * self.step * root
 
     def rounding_l1(self, size: int, blocks: int = 1) -> float:
         """Return what quantising sums of `size` numbers can add to their l1 sensitivity (see the notes)."""

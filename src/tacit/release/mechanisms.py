@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,7 +108,9 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     Described by ``Laplace(name, noise_multiplier)``. The noise is drawn on a fine lattice and the sum rounded
     afterwards. Noise drawn on the integers (the geometric mechanism) is as private at its own epsilon, but its curve
     lies above that of Laplace noise at smaller ones, so composing it as Laplace noise would under-count. The result may
-    be negative.
+    be negative. Counts move between neighbours by `sensitivity`, and points of a lattice whose step divides 1 by as
+    much. Rounding down count + noise + 1/2, exactly, is a function of the noisy count: post-processing. (Rounding
+    the noise by itself is not, if halves go to even numbers: 3 + 0.5 and 4 - 0.5 would become 3 and 4.)
 
     Parameters
     ----------
@@ -127,10 +130,13 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     >>> 950 < noisy_count(1000, noise_multiplier=2.0, gen=generator(0)) < 1050
     True
     """
-    _check_positive("sensitivity", sensitivity)
-    _check_positive("noise_multiplier", noise_multiplier)
-    noise = float(laplace_vector([0.0], float(sensitivity), noise_multiplier, gen)[0])
-    return int(count) + round(noise)
+    _, lattice = _on_lattice(0.0, sensitivity, noise_multiplier)
+    if lattice.step > 1:
+        # Such noise is a multiple of 2 or more, and would leave a count's last digits as they are.
+        raise ValueError("The noise of a count is too large; use a smaller noise_multiplier or sensitivity.")
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(1)) * _UP
+    steps = int(discrete_laplace(noise / lattice.step, 1, gen)[0])
+    return math.floor(int(count) + steps * Fraction(lattice.step) + Fraction(1, 2))
 
 
 def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: SecureGenerator, k: int = 1) -> list[int]:

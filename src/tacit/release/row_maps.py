@@ -21,9 +21,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels import ROWS_AT_ONCE
+
 Array = NDArray[np.float64]
 
-ROWS_AT_ONCE = 64
 _LONGEST = 1e150  # squares of more overflow
 
 

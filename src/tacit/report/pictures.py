@@ -244,9 +244,11 @@ def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale, names: S
         for i in range(len(spots)):
             for j in range(i):
                 apart = spots[i] - spots[j]
-                missing = 2 * _LABEL + 2 - float(np.hypot(*apart))
+                distance = float(np.hypot(*apart))
+                missing = 2 * _LABEL + 2 - distance
                 if missing > 0:
-                    push = apart / np.hypot(*apart) * missing / 2
+                    # Two that were cut off at the same corner are moved apart up and down.
+                    push = (apart / distance if distance else np.array([0.0, 1.0])) * missing / 2
                     spots[i] += push
                     spots[j] -= push
         spots = np.clip(spots, low, high)

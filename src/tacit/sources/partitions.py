@@ -2,7 +2,8 @@
 
 A cluster's partitions are cut into blocks where they are, and only sums of integers leave a worker. Engines run a task
 again when a worker is lost or slow, and count the result of one run: what a partition adds up to depends on its rows
-alone, so it does not matter which.
+alone, so it does not matter which. That takes workers that round alike: each sends with its sums by which kernel they
+were computed (:mod:`tacit.kernels`), and sums of unlike ones are refused.
 
 A curator allows for what floating point does to 2^17 blocks, and each partition may end with a short one: so there are
 at most 2^16 partitions, and 2^29 rows.
@@ -25,13 +26,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.kernels import UnlikeKernels, kernel_fingerprint
 from tacit.sources.sampling import Kept, SampledSource, sampled_blocks
 from tacit.sources.source import Source, UnreadableCells, finished
-from tacit.sources.summation import sum_over_streams
+from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 _UNKNOWN = (
     "A task failed on a worker, for a reason that is not told here because it could quote a row. Are tacit and numpy "
     "installed on the workers, in the same versions as here?"
+)
+_UNLIKE = (
+    "Workers compute rows with different linear algebra, and would round them differently: {}; and {}. Give all "
+    "the same versions of numpy and of its BLAS, and the same kernel (for OpenBLAS, the same OPENBLAS_CORETYPE)."
 )
 _Computed = TypeVar("_Computed")
 _MOST_PARTITIONS = 2**16
@@ -51,6 +57,7 @@ class Partial(NamedTuple):
 
     total: NDArray[np.int64] | None = None
     failure: str | None = None
+    kernel: str | None = None  # which computed it; see ``tacit.kernels``
     digests: dict[int, bytes] = {}  # noqa: RUF012 - of partitions' rows in their order, where shares are summed
 
 
@@ -86,24 +93,33 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
         if first is None:
             return Partial()
         total = sum_over_streams([_chain(first, iterator)], function, threads=1)
-        return Partial(total, digests={partition: seen.digest()} if dealt else {})
-    except UnreadableCells as error:
+        return Partial(total, kernel=_kernel(), digests={partition: seen.digest()} if dealt else {})
+    except (UnreadableCells, UnlikeKernels) as error:
         return Partial(failure=str(error))
     except Exception:
         return Partial(failure=_UNKNOWN)
 
 
 def added(partials: Iterable[Partial]) -> Partial:
-    """Add up what partitions add up to."""
+    """Add up what partitions add up to, if all were computed alike."""
     total: NDArray[np.int64] | None = None
     digests: dict[int, bytes] = {}
+    kernel: str | None = None
     for partial in partials:
         if partial.failure is not None:
             return partial
+        if partial.kernel is not None and kernel is not None and partial.kernel != kernel:
+            return Partial(failure=_UNLIKE.format(*sorted((kernel, partial.kernel))))
+        kernel = kernel or partial.kernel
         if partial.total is not None:
             total = partial.total if total is None else total + partial.total
         digests |= partial.digests
-    return Partial(total, digests=digests)
+    return Partial(total, kernel=kernel, digests=digests)
+
+
+def _kernel() -> str:
+    with ONE_BLAS_THREAD:
+        return kernel_fingerprint()
 
 
 def unquoted(compute: Callable[[], _Computed]) -> _Computed:
@@ -127,11 +143,20 @@ def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
 
 
 def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[NDArray[np.float64] | Partial]:
-    """Yield what a pickled function makes of the blocks of a partition, on a worker; or, last, why that failed."""
+    """Yield what a pickled function makes of the blocks of a partition, on a worker; or, last, why that failed.
+
+    Among them is what kernel made it: the sum may be found on another worker.
+    """
     try:
         function = pickle.loads(pickled)
+        yield Partial(kernel=_kernel())
         for block in blocks():
-            yield block if isinstance(block, Partial) else function(block)
+            if isinstance(block, Partial):
+                yield block
+            else:
+                with ONE_BLAS_THREAD:  # a product rounds by how many threads share it
+                    mapped = function(block)
+                yield mapped
     except UnreadableCells as error:
         yield Partial(failure=str(error))
     except Exception:
@@ -140,17 +165,17 @@ def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator
 
 def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
     """Add up a pickled function over blocks that `held_blocks` gave."""
-    failures: list[Partial] = []
+    told: list[Partial] = []
 
     def sound() -> Iterator[Any]:
         for block in blocks():
             if isinstance(block, Partial):
-                failures.append(block)
+                told.append(block)
             else:
                 yield block
 
     total = partial_sum(sound, pickled, partition)
-    return failures[0] if failures else total
+    return added([*told, total])
 
 
 class PartitionedSource(Source):
@@ -197,7 +222,7 @@ class PartitionedSource(Source):
                 "Repartition them: some hundred thousand rows in each are summed fastest."
             )
         pickled = cloudpickle.dumps(function)
-        total, failure, digests = unquoted(lambda: self._sum(pickled))
+        total, failure, _, digests = unquoted(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:

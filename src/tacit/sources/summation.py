@@ -16,6 +16,8 @@ import numpy as np
 import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
 from numpy.typing import NDArray
 
+from tacit.kernels import check_kernels
+
 MOST_THREADS = 8
 _LIGHT = 3e-4  # seconds for a block, below which threads wait for each other longer than they work
 
@@ -34,7 +36,8 @@ def sum_over_streams(
     blocks, totals = _Shared(streams), [_Total() for _ in range(threads)]
     # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
     # other's way, and a product rounds alike however many of ours there are.
-    with _ONE_BLAS_THREAD, closing(blocks):
+    with ONE_BLAS_THREAD, closing(blocks):
+        check_kernels()
         if threads == 1:
             _add(totals[0], blocks, function)
         else:
@@ -188,4 +191,4 @@ def _blas() -> threadpoolctl.ThreadpoolController:
     return threadpoolctl.ThreadpoolController()  # takes milliseconds to find the libraries, so it is done once
 
 
-_ONE_BLAS_THREAD = _OneBlasThread()
+ONE_BLAS_THREAD = _OneBlasThread()

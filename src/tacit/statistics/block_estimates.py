@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 
 _FINENESS = 40  # log2 of the steps of the lattice in the radius
 _SLACK = 2.0**-36  # of smoothness, for floating point
@@ -71,8 +72,7 @@ class BlockSquares(SmoothStatistic):
     def __post_init__(self) -> None:
         if self.parts is not None and not 1 <= self.parts <= self.rows:
             raise ValueError(f"parts must be from 1 to the number of rows, and it is {brief(self.parts)}.")
-        if not 0 < self.radius < math.inf:
-            raise ValueError(f"radius must be positive and finite, and it is {brief(self.radius)}.")
+        check_sizes("radius", self.radius)
 
     @property
     def size(self) -> int:

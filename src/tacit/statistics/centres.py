@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.release.row_maps import ROWS_AT_ONCE, filled_up
+from tacit.kernels import ROWS_AT_ONCE
+from tacit.release.row_maps import filled_up
 from tacit.statistics.components import Array
 
 Labels = NDArray[np.intp]

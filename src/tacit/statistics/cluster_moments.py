@@ -8,15 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.messages import brief
+from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
-from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
 from tacit.statistics.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
 from tacit.statistics.components import Array
-
-_LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +85,10 @@ class ClusterMoments:
     covariance_type: Literal["full", "diag", "spherical"] = "full"
 
     def __post_init__(self) -> None:
-        if (
-            self.radii.shape != (self.centres.count,)
-            or not ((self.radii >= _LEAST_RADIUS) & (self.radii < math.inf)).all()
-        ):
-            raise ValueError(f"There must be one radius for each centre, from {_LEAST_RADIUS} up, and finite.")
-        if not (min(self.count, self.mean, self.second) > 0 and self.count + self.mean + self.second < math.inf):
-            raise ValueError(
-                "The weights count, mean and second must be positive and finite, and they are "
-                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
-            )
+        if self.radii.shape != (self.centres.count,):
+            raise ValueError("There must be one radius for each centre.")
+        check_sizes("Radii", self.radii)
+        check_sizes("The weights count, mean and second", (self.count, self.mean, self.second))
 
     @property
     def size(self) -> int:

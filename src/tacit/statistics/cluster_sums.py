@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,9 @@ class ClusterSums:
         limits = np.asarray(self.limits)
         if limits.shape not in ((), (self.centres.columns,)) or not ((limits > 0) & (limits < math.inf)).all():
             raise ValueError("limits must be a positive radius, or one positive half width for each column, finite.")
-        if not (min(self.count, self.mean) >= 0 and 0 < self.count + self.mean < math.inf):
-            raise ValueError(
-                "The weights count and mean must be at least 0 and finite, and not both 0, and they are "
-                f"{brief(self.count)} and {brief(self.mean)}."
-            )
+        check_sizes("The weights count and mean", (self.count, self.mean), or_zero=True)
+        if not self.count + self.mean > 0:
+            raise ValueError("At least one of the weights count and mean must be over 0.")
 
     @property
     def size(self) -> int:

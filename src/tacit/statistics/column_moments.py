@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,8 @@ class ColumnMoments:
             raise ValueError("centre and reach must be one number for each column.")
         if not (np.isfinite(self.centre).all() and (self.reach > 0).all() and np.isfinite(self.reach).all()):
             raise ValueError("centres must be finite, and reaches positive and finite.")
-        if not (0 <= self.count < math.inf and 0 < self.mean < math.inf and 0 < self.second < math.inf):
-            raise ValueError(
-                "The weight count must be at least 0, mean and second above 0, and all finite, and they are "
-                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
-            )
+        check_sizes("The weight count", self.count, or_zero=True)
+        check_sizes("The weights mean and second", (self.mean, self.second))
 
     @property
     def columns(self) -> int:

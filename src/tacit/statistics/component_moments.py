@@ -10,16 +10,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels import ROWS_AT_ONCE
 from tacit.messages import brief
 from tacit.privacy import Relation
-from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array, Components, DiagonalComponent, Workspace
+from tacit.statistics.ranges import check_sizes
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
 _ROOM = Workspace()
-_LEAST_RADIUS = 1e-100  # squares of shorter lengths underflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +98,10 @@ class ComponentMoments:
     only: int | None = None
 
     def __post_init__(self) -> None:
-        if not _LEAST_RADIUS <= self.radius < math.inf:
-            raise ValueError(f"The radius must be from {_LEAST_RADIUS} up, and finite, and it is {brief(self.radius)}.")
-        if not (min(self.count, self.mean, self.second) >= 0 and 0 < self.count + self.mean + self.second < math.inf):
-            raise ValueError(
-                "The weights count, mean and second must be at least 0 and finite, and not all 0, and they are "
-                f"{brief(self.count)}, {brief(self.mean)} and {brief(self.second)}."
-            )
+        check_sizes("The radius", self.radius)
+        check_sizes("The weights count, mean and second", (self.count, self.mean, self.second), or_zero=True)
+        if not self.count + self.mean + self.second > 0:
+            raise ValueError("The weights count, mean and second must be over 0 in part: not all 0.")
         if self.only is not None and not 0 <= self.only < self.components.count:
             raise ValueError(
                 f"only must name one of {self.components.count} component(s), and it is {brief(self.only)}."

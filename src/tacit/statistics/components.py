@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.release.row_maps import ROWS_AT_ONCE, filled_up
+from tacit.kernels import ROWS_AT_ONCE
+from tacit.release.row_maps import filled_up
+from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes
 
 Array = NDArray[np.float64]
 
@@ -73,6 +75,12 @@ class Components:
     factors: Array
 
     def __post_init__(self) -> None:
+        if not ((self.weights > 0) & (self.weights < math.inf)).all():
+            raise ValueError("The weights of components must be positive and finite.")
+        if not np.isfinite(self.means).all():
+            raise ValueError("The means of components must be finite.")
+        check_sizes("The diagonals of factors", np.einsum("kii->ki", self.factors), most=MOST_UNSQUARED)
+        check_numbers("Factors", self.factors, most=MOST_UNSQUARED)
         identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
         whiteners = np.linalg.solve(self.factors, identity)
         log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
@@ -206,6 +214,9 @@ class DiagonalComponent:
     scales: Array
 
     count = 1
+
+    def __post_init__(self) -> None:
+        check_sizes("scales", self.scales, most=MOST_UNSQUARED)
 
     @property
     def columns(self) -> int:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.release.row_maps import ROWS_AT_ONCE
+from tacit.kernels import ROWS_AT_ONCE
 from tacit.statistics.components import Array
 
 

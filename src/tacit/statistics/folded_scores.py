@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.release.row_maps import filled_up
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,9 @@ class FoldedScores:
     scale: float
 
     count = 1
+
+    def __post_init__(self) -> None:
+        check_sizes("scale", self.scale)
 
     @property
     def columns(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.release.row_maps import filled_up
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_numbers, check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,9 @@ class LinearScores:
     reach: float
 
     def __post_init__(self) -> None:
+        check_sizes("scale and reach", (self.scale, self.reach))
+        check_sizes("The diagonal of the factor", np.diag(self.factor))
+        check_numbers("coefficients, centre and factor", np.concatenate([*self.factor, self.coefficients, self.centre]))
         whitener = np.linalg.solve(self.factor, np.eye(len(self.centre)))
         object.__setattr__(self, "_whitener", np.hstack([whitener, np.zeros((len(self.centre), 1))]))
         object.__setattr__(self, "_shift", (whitener @ self.centre)[:, None])

@@ -9,15 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import LEAST, check_sizes
 
 _OUTWARD = 1 + 1e-12  # covers rounding in a row's own contribution: a few hundred operations of 1e-16 each
 _LARGEST = 1e100  # as products of more may overflow
-_LEAST = 1e-100  # as squares of less underflow
 
 
 class PredictionLoss(Protocol):
@@ -103,10 +102,11 @@ class LossGradients:
                 raise ValueError(
                     f"coefficients must be finite numbers, in {self.loss.outputs} row(s) of one prediction."
                 )
-        if not _LEAST <= self.radius < math.inf:
-            raise ValueError(f"radius must be from {_LEAST} up, and finite, and it is {brief(self.radius)}.")
-        if not 0 <= self.curvature < math.inf:
-            raise ValueError(f"curvature must be a number, 0 or more, and it is {brief(self.curvature)}.")
+        check_sizes("radius", self.radius)
+        check_sizes("curvature", self.curvature, or_zero=True)
+        check_sizes("intercept", self.intercept, or_zero=True)
+        if self.curvature:
+            check_sizes("The smoothness of the loss", self.loss.smoothness)
 
     @property
     def size(self) -> int:
@@ -135,7 +135,7 @@ class LossGradients:
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
         # Now the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
-        steepness *= np.sqrt(np.maximum(squares, _LEAST) + self.intercept * self.intercept)
+        steepness *= np.sqrt(np.maximum(squares, LEAST) + self.intercept * self.intercept)
         weights = np.divide(there, np.maximum(steepness, self.radius, out=steepness), out=steepness)  # over the radius
         slopes = slopes * weights
         gradient = np.empty(self.coefficients.shape)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
-from tacit.release.row_maps import ROWS_AT_ONCE
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
 from tacit.statistics.table_components import TableComponents

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.release.row_maps import filled_up
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_numbers, check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,13 @@ class RegressionScores:
     reach: float
 
     def __post_init__(self) -> None:
+        if not ((self.weights > 0) & (self.weights < np.inf)).all():
+            raise ValueError("The weights of components must be positive and finite.")
+        check_sizes("scales and reach", np.append(self.scales, self.reach))
+        check_sizes("The diagonal of the factor", np.diag(self.factor))
+        check_numbers(
+            "coefficients, centre and factor", np.concatenate([*self.factor, *self.coefficients, self.centre])
+        )
         whitener = np.linalg.solve(self.factor, np.eye(len(self.centre)))
         affine = np.hstack([whitener, -(whitener @ self.centre)[:, None]])
         object.__setattr__(self, "_affine", affine)
@@ -80,7 +88,8 @@ class RegressionScores:
             residuals = (columns[-1] - self.coefficients @ x) / self.scales[:, None]
             squares = residuals * residuals
             x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
-            lengths = squares * (x * x).sum(axis=0)
+            # In this order: squares of small residuals vanish, and with them the lengths of scores that do not.
+            lengths = (residuals * (x * x).sum(axis=0)) * residuals
             lost = ~np.isfinite(lengths.sum(axis=0))
         lifted = np.ones((self.count, 1 + self.columns, columns.shape[1]))
         np.multiply(residuals[:, None], x, out=lifted[:, 1:])

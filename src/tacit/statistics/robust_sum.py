@@ -9,11 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
 from tacit.statistics.influence import Clip, Influence
+from tacit.statistics.ranges import check_sizes
 
 
 class RowValues(Protocol):
@@ -88,8 +88,7 @@ class RobustSum:
             raise ValueError(f"centre must have {self.values.size} number(s), one for each value, not {len(centre)}.")
         if not np.isfinite(centre).all() or not ((scale > 0) & np.isfinite(scale)).all():
             raise ValueError("centre must be finite, and scale positive and finite.")
-        if not 0 <= self.count < math.inf:
-            raise ValueError(f"count must be a number, 0 or more, and it is {brief(self.count)}.")
+        check_sizes("count", self.count, or_zero=True)
 
     @property
     def size(self) -> int:

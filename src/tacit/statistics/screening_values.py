@@ -76,7 +76,7 @@ class ScreeningValues:
     def _weights(self, cells: Array, block: Array) -> Array:
         if self.screen == "spread":
             return np.ones(len(block))
-        along = np.ones(len(block)) if self.direction is None else _SLOPE * self._along(cells)
+        along = np.ones(len(block)) if self.direction is None else _SLOPE * _along(cells, self.direction)
         if self.target is None:
             return _bounded(along)
         target = (block[:, -1] - self.origin[-1]) / self.target
@@ -84,16 +84,6 @@ class ScreeningValues:
             return _bounded(along) * _bounded(target * target / _MIDDLE - 1.0)
         linear = _bounded(_SLOPE * target)
         return linear if self.screen == "association" else _bounded(target * along) * linear
-
-    def _along(self, cells: Array) -> Array:
-        """Return inputs along the direction; a missing cell is one at the origin."""
-        if self.direction is None:
-            raise ValueError(f"The screen {self.screen!r} looks along a direction; pass one.")
-        total = np.zeros(len(cells))
-        length = float(np.sqrt(np.sum(self.direction**2)))
-        for j in np.flatnonzero(self.direction):
-            total += np.where(np.isnan(cells[:, j]), 0.0, cells[:, j]) * (self.direction[j] / length)
-        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +132,15 @@ class CellRanks:
         there = np.sum(~np.isnan(cells), axis=1)[:, None]
         shares: Array = np.where(there > 0, 2.0 * below / np.maximum(there, 1) - 1.0, 0.0)
         return shares
+
+
+def _along(cells: Array, direction: Array) -> Array:
+    """Return inputs along a direction, for a length of 1; a missing cell is one at the origin."""
+    total = np.zeros(len(cells))
+    length = float(np.sqrt(np.sum(direction**2)))
+    for j in np.flatnonzero(direction):
+        total += np.where(np.isnan(cells[:, j]), 0.0, cells[:, j]) * (direction[j] / length)
+    return total
 
 
 def _bounded(values: Array) -> Array:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.release.row_maps import ROWS_AT_ONCE
+from tacit.kernels import ROWS_AT_ONCE
 from tacit.statistics.components import Array, Components, log_total
 
 Codes = NDArray[np.intp]
 _CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
+_ADD_UP = 1e-6  # how far from 1 probabilities may add up to; those that stand for a missing level are brought to 1
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Measured(NamedTuple):
 class Marginal(NamedTuple):
     """What the components are in the columns of numbers that a row has."""
 
-    projections: Array  # (K, d, d): from deviations, 0 where missing, to the whitened mean given what is observed
+    whiteners: Array  # (K, d, d): R'^-1, from deviations to what is observed, made white; 0 where missing
+    basis: Array  # (K, d, d): Q, from there to the whitened mean given what is observed; 0 where missing
     beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed
     log_scales: Array  # (K,)
 
@@ -113,7 +115,7 @@ class TableComponents:
     gaussians : Components
         Weights, and means and factors in the columns of numbers, of which there may be none.
     probabilities : (K, all levels) array
-        Positive, the levels of one column after those of the other.
+        Positive, the levels of one column after those of the other; those of a column add up to 1.
 
     Notes
     -----
@@ -121,6 +123,12 @@ class TableComponents:
     orthonormal columns and S_oo = L[o] L[o]' = R'R, so R' is the factor of the observed columns. In whitened
     coordinates the row's mean given what is observed is L^-1 (E[x | x_o] - mu) = Q R'^-1 (x_o - mu_o), as long as
     R'^-1 (x_o - mu_o), and its covariance is I - QQ', the projection on what Q does not reach.
+
+    **As computed**, for every factor, however nearly singular. z = R'^-1 (x_o - mu_o) comes first and may be off by
+    any amount; then y = Q z. Householder's Q is orthonormal up to a few units in the last place, whatever it is made
+    of (Higham, 2002, §19.3), so y is in its range up to as many, and so orthogonal to I - QQ', whatever z is. (The
+    product Q R'^-1, computed first, is large where a pivot is small; what is left of it where numbers cancel out lies
+    anywhere, and also where I - QQ' does.)
 
     Examples
     --------
@@ -138,8 +146,15 @@ class TableComponents:
     probabilities: Array
 
     def __post_init__(self) -> None:
-        if not (self.probabilities > 0).all():
-            raise ValueError("The probabilities of levels must be positive.")
+        if self.probabilities.shape != (self.count, sum(self.layout.sizes)) or not (self.probabilities > 0).all():
+            raise ValueError("The probabilities of levels must be positive, one for each component and level.")
+        expected = self.probabilities.copy()
+        for where in self.layout.slices:
+            totals = expected[:, where].sum(axis=1, keepdims=True)
+            if not (np.abs(totals - 1.0) <= _ADD_UP).all():
+                raise ValueError("The probabilities of the levels of each column must add up to 1.")
+            expected[:, where] /= totals
+        object.__setattr__(self, "_expected", expected)
         object.__setattr__(self, "_log_probabilities", np.log(self.probabilities))
         object.__setattr__(self, "_marginals", {})
 
@@ -215,24 +230,25 @@ class TableComponents:
         patterns, gaps = np.unique(absent[rest], axis=0, return_inverse=True)
         gaps = gaps.ravel()
         marginals = [self.marginal(pattern) for pattern in patterns]
-        projections = np.stack([marginal.projections for marginal in marginals])
+        whiteners, bases = (
+            np.stack(parts) for parts in zip(*((marginal.whiteners, marginal.basis) for marginal in marginals))
+        )
         log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
         for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
             places, which = rest[piece], gaps[piece]
             whitened, distances, joint, lost = self._measured(
-                numbers[places], projections[which], log_scales[:, which] + evidence[:, places]
+                numbers[places], whiteners[which], bases[which], log_scales[:, which] + evidence[:, places]
             )
             yield places, Measured(whitened, distances, joint, lost, which, patterns)
 
     def _measured(
-        self, numbers: Array, projections: Array, log_scales: Array
+        self, numbers: Array, whiteners: Array, bases: Array, log_scales: Array
     ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         """Return rows (rows, d) with missing numbers as ``Measured`` has them."""
         with np.errstate(over="ignore", invalid="ignore"):
             known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
             apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
-            # Not as a matrix product, whose rounding depends on where a row stands.
-            y = np.stack([(projections[:, :, i] * apart).sum(axis=2) for i in range(self.columns)], axis=2)
+            y = _products(bases, _products(whiteners, apart))  # in this order: see the notes
             distances = (y * y).sum(axis=2).T
             lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
         distances = np.where(lost, 0.0, distances)
@@ -248,15 +264,16 @@ class TableComponents:
             # A factor of rank less than full, up to rounding, must not raise where others do not.
             least = np.where(diagonal < 0, -1.0, 1.0) * np.maximum(np.abs(diagonal), np.finfo(float).tiny)
             np.einsum("kii->ki", upper)[:] = least
-            projections = np.zeros_like(self.factors)
+            known_columns = np.flatnonzero(~absent)
+            whiteners, bases = np.zeros_like(self.factors), np.zeros_like(self.factors)
             with np.errstate(over="ignore", invalid="ignore"):
-                inverse = np.linalg.solve(
+                whiteners[:, known_columns[:, None], known_columns] = np.linalg.solve(
                     upper.transpose(0, 2, 1), np.broadcast_to(np.eye(upper.shape[1]), upper.shape)
                 )
-                projections[:, :, ~absent] = basis @ inverse
+            bases[:, :, ~absent] = basis
             beyond = np.eye(self.columns) - basis @ basis.transpose(0, 2, 1)
             log_scales = np.log(self.gaussians.weights) - np.log(np.abs(least)).sum(axis=1)
-            known[key] = Marginal(projections, beyond, log_scales)
+            known[key] = Marginal(whiteners, bases, beyond, log_scales)
         return known[key]
 
     def log_joint(self, block: Array, missing: bool, log_units: Array) -> Array:
@@ -272,8 +289,8 @@ class TableComponents:
             part = self.marginal(pattern)
             with np.errstate(over="ignore", invalid="ignore"):
                 apart = np.where(pattern, 0.0, numbers[places] - self.means[:, None])
-                y = apart @ part.projections.transpose(0, 2, 1)
-                distances = np.einsum("krd,krd->kr", y, y)
+                white = apart @ part.whiteners.transpose(0, 2, 1)  # as long as the whitened mean
+                distances = np.einsum("krd,krd->kr", white, white)
             constant = part.log_scales - (0.5 * math.log(2 * math.pi) + log_units)[~pattern].sum()
             joint[:, places] += constant[:, None] - 0.5 * distances
         return joint
@@ -284,12 +301,13 @@ class TableComponents:
         A missing cell counts as the levels that the component expects.
         """
         sums = np.empty((self.count, self.probabilities.shape[1]))
+        expected: Array = self._expected  # type: ignore[attr-defined]
         for j, where in enumerate(self.layout.slices):
             levels = np.arange(where.stop - where.start)
             sums[:, where] = shares @ (codes[:, j, None] == levels).astype(np.float64)
             absent = codes[:, j] < 0
             if absent.any():
-                sums[:, where] += shares[:, absent].sum(axis=1, keepdims=True) * self.probabilities[:, where]
+                sums[:, where] += shares[:, absent].sum(axis=1, keepdims=True) * expected[:, where]
         return sums
 
     def _evidence(self, codes: Codes, missing: bool) -> Array:
@@ -301,6 +319,15 @@ class TableComponents:
             # -1, a missing cell, takes the last.
             evidence += np.concatenate([log_probabilities[:, where], nothing], axis=1)[:, codes[:, j]]
         return evidence
+
+
+def _products(matrices: Array, vectors: Array) -> Array:
+    """Return matrices (rows, K, d, d) times vectors (rows, K, d).
+
+    It is not a matrix product, whose rounding depends on where a row stands.
+    """
+    lines = [(matrices[:, :, i] * vectors).sum(axis=2) for i in range(vectors.shape[2])]
+    return np.stack(lines, axis=2) if lines else vectors
 
 
 def _pieces(places: NDArray[np.intp], numbers: int) -> Iterator[NDArray[np.intp]]:

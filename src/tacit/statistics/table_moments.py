@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from tacit.statistics.component_moments import (
     packed,
 )
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 from tacit.statistics.table_components import Rows, TableComponents
 
 
@@ -75,6 +75,11 @@ class TableMoments:
     **l1.** count + mean sqrt(d) + second sqrt(m) + level sqrt(J), with m numbers in a second moment; twice that for a
     replaced row.
 
+    **As computed.** Where Q is that of a nearly singular factor, v is in its range up to rounding all the same
+    (``TableComponents``), off by a vector e of some units in the last place. Then <v v', I - QQ'> = |(I - QQ') e|^2 is
+    of the second order, and a hair covers it. Missing levels count as probabilities that add up to 1 up to rounding.
+    Radii and weights are such that no square of them overflows or vanishes (:mod:`tacit.statistics.ranges`).
+
     A row that overflows belongs to no component and contributes nothing.
 
     Examples
@@ -102,21 +107,21 @@ class TableMoments:
     covariance_type: CovarianceType = "full"
     missing: bool = False
     fill: float = 1.0
+    _numbers: ComponentMoments = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not (min(self.count, self.mean, self.second, self.level) > 0 and self.level < math.inf):
-            raise ValueError("The weights count, mean, second and level must be positive and finite.")
+        weights = (self.count, self.mean, self.second, self.level)
+        check_sizes("The weights count, mean, second and level", weights)
         if not 0 <= self.fill <= 1:
             raise ValueError(f"fill must be from 0 to 1, and it is {brief(self.fill)}.")
         least = least_radius(self.components.columns, self.covariance_type)
         if self.missing and self.radius < least:
             raise ValueError(
-                f"With missing cells the radius must be at least {least:g}, and it is {brief(self.radius)}."
+                f"With missing cells the radius must be {least:g} or more, and it is {brief(self.radius)}."
             )
-        _ = self._numbers.size  # makes its own checks now, and not when the first row is read
+        object.__setattr__(self, "_numbers", self._moments_of_numbers())  # its own checks, before any row is read
 
-    @cached_property
-    def _numbers(self) -> ComponentMoments:
+    def _moments_of_numbers(self) -> ComponentMoments:
         gaussians, kind = self.components.gaussians, self.covariance_type
         return ComponentMoments(gaussians, self.radius, self.count, self.mean, self.second, kind)
 
@@ -146,7 +151,7 @@ class TableMoments:
             if rows.gaps is not None:
                 patterns = rows.patterns  # the same for all pieces of a block
                 with_gaps += rows.shares @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
-            lengths2 = np.maximum(rows.distances * (self.radius / self._limits(rows)) ** 2, self.radius**2)
+            lengths2 = np.maximum(rows.distances * self._stretch(rows), self.radius**2)
             moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, lengths2)
             numbers += np.concatenate(moments)
         if len(patterns):
@@ -163,14 +168,15 @@ class TableMoments:
         weight = math.sqrt(max(1, len(self.components.layout.levels))) / self.level
         return weight * total[self._numbers.size :].reshape(self.components.probabilities.shape)
 
-    def _limits(self, rows: Rows) -> Array | float:
-        """Return where rows are clipped: nearer, if numbers are filled in."""
+    def _stretch(self, rows: Rows) -> Array | float:
+        """Return (radius / c)^2, c being where rows are clipped: over 1, if numbers are filled in."""
         if rows.gaps is None:
-            return self.radius
+            return 1.0
         missing: Array = rows.patterns.sum(axis=1)[rows.gaps].astype(np.float64)
+        filled = self.fill / self.radius**2
         if self.covariance_type == "spherical":
-            return np.sqrt(self.radius**2 - self.fill * missing)
-        return np.sqrt(np.sqrt(self.radius**4 - self.fill**2 * missing))
+            return 1.0 / (1.0 - filled * missing)
+        return 1.0 / np.sqrt(1.0 - filled**2 * missing)
 
     def _filled_in(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
         """Return what the scatter expected of missing numbers adds up to, for so many rows (K, patterns)."""

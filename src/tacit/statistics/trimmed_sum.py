@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.components import Array
+from tacit.statistics.ranges import check_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,7 @@ class TrimmedSum:
             )
         if not (np.isfinite(low) & np.isfinite(high)).all() or not (self.half > 0).all():
             raise ValueError("low and high must be finite, and low below high.")
-        if not 0 < self.count < math.inf:
-            raise ValueError(f"count must be positive and finite, and it is {brief(self.count)}.")
+        check_sizes("count", self.count)
 
     @property
     def middle(self) -> Array:

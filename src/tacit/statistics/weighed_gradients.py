@@ -13,6 +13,7 @@ from tacit.release.statistic import Norm, Statistic
 from tacit.statistics.components import Array
 from tacit.statistics.loss_gradients import finite, linear, measured
 from tacit.statistics.losses import ProvenLoss
+from tacit.statistics.ranges import check_sizes
 
 _OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
 _UNIT_ROUNDOFF = 2.0**-53
@@ -75,6 +76,9 @@ class WeighedGradients:
                 f"A {type(self.loss).__name__} is convex by declaration alone, and minima need a loss that is proven: "
                 "LogisticLoss, SoftmaxLoss, SmoothedHingeLoss or HuberLoss."
             )
+        check_sizes("radius", self.radius)
+        check_sizes("intercept", self.intercept, or_zero=True)
+        check_sizes("The longest slope of the loss", self.loss.lipschitz)
 
     def at(self, parameters: Array) -> WeighedGradients:
         """Return the gradients at other parameters, given as one vector."""

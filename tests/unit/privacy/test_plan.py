@@ -140,6 +140,25 @@ def test_sampling_error_adds_what_the_contract_says():
     assert charged.epsilon(0.0) == math.inf
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "steps", [(Gaussian("a", 4.0),), (Laplace("a", 2.0),), (Gaussian("a", 4.0), Laplace("b", 2.0))]
+)
+def test_a_sampling_error_costs_one_plus_e_to_the_epsilon_times_as_much(steps, epsilon):
+    """What it adds is measured by itself: beside a larger delta, a factor that is missing would not be seen."""
+    error = 1e-5
+    clean, charged = Plan(steps), Plan(steps, sampling_error=error)
+    added = charged.delta(epsilon) - clean.delta(epsilon)
+    stated = clean.delta(epsilon) + (1 + math.exp(epsilon)) * error
+    # Past the cheapest epsilon, what holds there is told: less than the contract's sum, and no less than its delta.
+    cheaper = min(clean.delta(e) + (1 + math.exp(e)) * error for e in np.linspace(0, epsilon, 401))
+    assert cheaper * (1 - 1e-4) <= charged.delta(epsilon) <= stated * (1 + 1e-9)
+    if clean.delta(epsilon) > 100 * error:
+        assert added == pytest.approx((1 + math.exp(epsilon)) * error, rel=1e-3)
+        # And the other way around: that epsilon is what its own delta allows.
+        assert charged.epsilon(stated * (1 + 1e-9)) == pytest.approx(epsilon, abs=1e-4)
+
+
 def test_delta_never_rises_with_epsilon_although_the_charge_does():
     deltas = Plan((Gaussian("a", 4.0),), sampling_error=1e-10).curve(np.linspace(0, 100, 301))[1]
     assert (np.diff(deltas) <= 0).all()

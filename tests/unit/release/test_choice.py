@@ -53,6 +53,20 @@ def test_several_choices_are_made_of_what_is_left():
     assert dict(zip(places, signs))[1] == -1
 
 
+def test_choices_are_counted_singly():
+    """Of three that are planned, two and then two are one too many, though each time there is one left."""
+    plan = Plan((Selection("columns", 3.0, 3, 4),))
+    curator = Curator(as_source(ROWS), plan, random_state=0)
+    assert len(curator.choose("columns", Choice(sums(), 2))[0]) == 2
+    with pytest.raises(PlanError, match="no further release"):
+        curator.choose("columns", Choice(sums(), 2))
+    assert len(curator.choose("columns", Choice(sums(), 1))[0]) == 1
+    with pytest.raises(PlanError, match="no further release"):
+        curator.choose("columns", Choice(sums(), 1))
+    (record,) = curator.certificate(Budget(1.0, 0.0)).releases
+    assert record.count == 3
+
+
 def test_choices_are_counted_and_stated():
     curator = chosen(Choice(sums(), 2))[2]
     (record,) = curator.certificate(Budget(1.0, 0.0)).releases

@@ -2,6 +2,8 @@ import copy
 import multiprocessing
 import os
 import pickle
+import secrets
+import time
 
 import numpy as np
 import pytest
@@ -27,6 +29,36 @@ def test_private_streams_differ_and_are_not_seeded():
     first, second = generator(), generator()
     assert not first.seeded
     assert (first.bits(8) != second.bits(8)).all()
+
+
+def test_the_key_does_not_come_from_the_clock(monkeypatch):
+    """With all clocks stopped, streams differ as ever; a key made from the time would be the same, and guessed."""
+    for clock in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
+        monkeypatch.setattr(time, clock, lambda: 1_700_000_000.0)
+        monkeypatch.setattr(time, f"{clock}_ns", lambda: 1_700_000_000 * 10**9)
+    streams = np.array([generator().bits(4) for _ in range(20)])
+    assert len(np.unique(streams)) == streams.size
+
+
+def test_the_key_is_what_the_operating_system_says_and_all_of_it(monkeypatch):
+    """256 bits of ``secrets``: each of them matters, and nothing else does. So for a child that takes its own."""
+    asked = []
+
+    def randbits(count, key):
+        asked.append(count)
+        return key
+
+    def stream(key):
+        monkeypatch.setattr(secrets, "randbits", lambda count: randbits(count, key))
+        return tuple(generator().bits(4).tolist())
+
+    keys = [0, *(1 << bit for bit in range(256))]
+    assert len({stream(key) for key in keys}) == 257
+    assert stream(5) == stream(5)
+    child = generator()
+    child._owner = -1  # as a fork would see it
+    assert tuple(child.bits(4).tolist()) == stream(5)
+    assert set(asked) == {256}
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**200, np.int64(3)])

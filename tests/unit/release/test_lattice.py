@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -122,3 +123,11 @@ def test_wrapping_around_is_harmless_to_a_difference():
     rows = np.array([2**62] * 7 + [3], dtype=np.int64)
     neighbour = np.array([2**62] * 7 + [10], dtype=np.int64)
     assert neighbour.sum() - rows.sum() == 7
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 10, 66, 1000, 12_345])
+@pytest.mark.parametrize("blocks", [1, 3, 2**17])
+def test_the_cost_of_rounding_is_rounded_up(size, blocks):
+    lattice = Lattice(2.0**-31)
+    assert Fraction(lattice.rounding_l2(size, blocks)) ** 2 >= size * (blocks * Fraction(lattice.step)) ** 2
+    assert lattice.rounding_l2(size, blocks) <= blocks * lattice.step * size**0.5 * (1 + 2.0**-50)

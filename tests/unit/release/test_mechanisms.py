@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -64,6 +65,51 @@ def test_shapes_are_kept():
 def test_wrong_noise_gets_a_sentence(release, sensitivity, multiplier):
     with pytest.raises(ValueError, match="must be a positive, finite number"):
         release([1.0], sensitivity, multiplier, generator(0))
+
+
+@pytest.mark.parametrize("steps", [-3, -1, 1, 3, 5])
+def test_a_noisy_count_is_a_function_of_the_count_plus_its_noise(steps, monkeypatch):
+    """Counts that are one apart, with noise that is one apart the other way, become the same: halves too."""
+
+    def noise_of(halves):
+        lattice = Lattice.for_noise(1.0, 1.0)
+        monkeypatch.setattr(
+            mechanisms, "discrete_laplace", lambda *_: np.array([round(halves / 2 / lattice.step)], np.int64)
+        )
+
+    noise_of(steps)
+    first = noisy_count(3, 1.0, generator(0))
+    noise_of(steps - 2)
+    assert noisy_count(4, 1.0, generator(0)) == first
+
+
+@pytest.mark.parametrize(("sensitivity", "multiplier"), [(1, 2.0**45), (2**40, 1.0)])
+def test_noise_that_leaves_the_last_digits_of_a_count_is_refused(sensitivity, multiplier):
+    with pytest.raises(ValueError, match="too large"):
+        noisy_count(1, multiplier, generator(0), sensitivity)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    sensitivity=st.floats(1e-6, 1e6),
+    multiplier=st.floats(0.01, 1e4),
+    size=st.integers(1, 10_000),
+    release=st.sampled_from([gaussian_vector, laplace_vector]),
+)
+def test_noise_scales_are_rounded_up(sensitivity, multiplier, size, release):
+    """In exact arithmetic, what is drawn is no less than the multiplier times the sensitivity with rounding."""
+    asked = []
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("discrete_gaussian", "discrete_laplace"):
+            patched.setattr(
+                mechanisms, name, lambda scale, shape, gen: asked.append(scale) or np.zeros(shape, np.int64)
+            )
+        release(np.zeros(size), sensitivity, multiplier, generator(0))
+    step = Fraction(Lattice.for_noise(multiplier * sensitivity, sensitivity).step)
+    drawn = Fraction(asked[0]) * step / Fraction(multiplier) - Fraction(sensitivity)
+    # The rounding adds step * sqrt(size) in l2 norm, and step * size in l1.
+    assert drawn >= 0
+    assert drawn**2 >= step**2 * size if release is gaussian_vector else drawn >= step * size
 
 
 def test_noisy_counts_are_laplace_rounded_to_whole_numbers():

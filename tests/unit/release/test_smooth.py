@@ -7,11 +7,21 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace, norm
 
-from tacit.privacy import Budget, Gaussian, Laplace, Plan, PlanError, SmoothGaussian, SmoothLaplace, Split
+from tacit.privacy import (
+    Budget,
+    BudgetExceeded,
+    Gaussian,
+    Laplace,
+    Plan,
+    PlanError,
+    SmoothGaussian,
+    SmoothLaplace,
+    Split,
+)
 from tacit.release import Curator, SmoothStatistic, planned
 from tacit.release.generator import generator
 from tacit.release.smooth import MISMATCH, SmoothNoise, normal, uniform
-from tacit.sources import as_source
+from tacit.sources import ArraySource, as_source
 
 
 class Fixed(SmoothStatistic):
@@ -30,6 +40,55 @@ class Fixed(SmoothStatistic):
 
 
 ROWS = as_source(np.zeros((10, 1)))
+
+
+class ReadingRows(Fixed):
+    """An answer that reads all rows."""
+
+    def answer(self, blocks, smoothness):
+        for _ in blocks:
+            pass
+        return super().answer(blocks, smoothness)
+
+
+class WatchedRows(ArraySource):
+    """Rows that write down when they are read."""
+
+    def __init__(self, said):
+        super().__init__(np.zeros((10, 1)))
+        self.said = said
+
+    def blocks(self):
+        self.said.append("read")
+        return super().blocks()
+
+
+class Account:
+    """What plans are charged to, or what refuses them."""
+
+    def __init__(self, said, refuses):
+        self.said, self.refuses = said, refuses
+
+    def charge(self, plan, purpose=""):
+        self.said.append("charged")
+        if self.refuses:
+            raise BudgetExceeded("There is nothing left.")
+
+
+@pytest.mark.parametrize(
+    "step", [SmoothLaplace("mean", 2.0), SmoothGaussian("mean", 5.0, smoothness=0.1), Gaussian("mean", 5.0)]
+)
+def test_an_answer_is_charged_for_before_rows_are_read(step):
+    for refuses, expected in ((False, ["charged", "read"]), (True, ["charged"])):
+        said = []
+        curator = Curator(WatchedRows(said), Plan((step,)), ledger=Account(said, refuses), random_state=0)
+        assert said == []
+        if refuses:
+            with pytest.raises(BudgetExceeded):
+                curator.release("mean", ReadingRows())
+        else:
+            curator.release("mean", ReadingRows())
+        assert said == expected
 
 
 def released(step, statistic, **options):

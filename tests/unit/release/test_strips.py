@@ -170,6 +170,82 @@ def test_a_draw_far_in_the_tail_is_placed_and_judged():
     assert not law._under_the_law(np.array([2, 1], dtype=np.uint64), draws, ceiling, generator(0)).any()
 
 
+class Script:
+    """Bits for one proposal, word by word; further bits of U are all 0, so that U is known to the last of them."""
+
+    def __init__(self, *words):
+        self.words = list(words)
+
+    def bits(self, count):
+        return np.array([self.words.pop(0) for _ in range(count)], dtype=np.uint64)
+
+    def word(self):
+        return 0
+
+
+def proposed(law, slot, position, u, stride=0):
+    """Return what comes of one proposal, as a list of none or one: a slot, a place there, and 64 bits of U."""
+    tail = bool(law.side[slot])
+    first = slot | (0 if tail else position << 13) | (u >> 48) << 48
+    later = (u & (2**48 - 1)) << 16
+    # A tail's stride is told by the zeros that end a word, its place there by another word.
+    coins = [0] * (stride // 64) + [1 << stride % 64]
+    return law._accepted(1, Script(first, later, *coins, position)).tolist()
+
+
+def acceptance(law, slot, position, stride=0):
+    """Return the integer that is proposed, and for how many of 2**64 values of U it is accepted: by bisection."""
+    found = proposed(law, slot, position, 0, stride)
+    if not found:
+        return None, 0
+    low, high = 0, 2**64  # accepted, and not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if proposed(law, slot, position, middle, stride) else (low, middle)
+    return found[0], high
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.3, 3.7])
+@pytest.mark.parametrize("power", LAWS)
+def test_all_scripts_of_bits_together_make_the_exact_law_tails_included(power, scale):
+    """Every slot, place and stride, with its probability, and what floating point and exact arithmetic make of it.
+
+    The probabilities that come out are rational numbers. They are compared with the law's own, ratio by ratio, to
+    within the 2^-64 that U is cut into; far in the tails, where that is no longer small, to within what it allows.
+    """
+    law = strips(power, scale)
+    strides, wide = 12, 2**law.stride_shift
+    made = {}  # the probability of each integer, times 2**13 * 2**64
+    slots, counts = np.unique(np.stack([law.start, law.side.astype(np.int64)]), axis=1, return_counts=True)
+    resolution = {}
+    for (start, side), count in zip(slots.T.tolist(), counts.tolist()):
+        slot = int(np.flatnonzero((law.start == start) & (law.side == side))[0])
+        ways = (
+            [(place, 0, Fraction(count, 2**law.shift)) for place in range(2**law.shift)]
+            if not side
+            else [(p, g, Fraction(count, wide * 2 ** (g + 1))) for g in range(strides) for p in range(wide)]
+        )
+        for place, stride, probability in ways:
+            k, accepted = acceptance(law, slot, place, stride)
+            if side:
+                right = law.reach + stride * wide + place
+                assert k in (None, right if side > 0 else ~right)
+                k = right if side > 0 else ~right
+            else:
+                assert k == start + place
+            assert k not in made
+            made[k], resolution[k] = probability * accepted, probability
+    reach = law.reach + strides * wide
+    assert sorted(made) == list(range(-reach, reach))
+    with mpmath.workdps(60):
+        one = mpmath.mpf(made[0].numerator) / made[0].denominator
+        for k, mass in made.items():
+            exact = density(k, power, scale) * one
+            off = abs(mpmath.mpf(mass.numerator) / mass.denominator - exact)
+            step = mpmath.mpf(resolution[k].numerator) / resolution[k].denominator
+            assert off <= step + exact * mpmath.mpf(2) ** -60
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, 2.0**-11, 2.0**41, np.inf, np.nan])
 def test_scales_out_of_range_get_a_sentence(scale):
     with pytest.raises(ValueError, match="lattice steps; it must be"):

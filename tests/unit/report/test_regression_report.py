@@ -113,7 +113,9 @@ def test_what_the_papers_methods_find_has_no_errors_to_draw():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     y = rng.choice([-1.0, 1.0], 3000) * (X @ [1.0, 0.0, -1.0]) + rng.normal(0.0, 0.3, 3000)
-    model = tacit.MixtureOfRegressions(2, symmetric=True, method="clipped", scale=0.3, n_iter=3).fit(X, y)
+    model = tacit.MixtureOfRegressions(2, symmetric=True, method="clipped", scale=0.3, n_iter=3, random_state=0).fit(
+        X, y
+    )
     page = Page(report_html(model))
     assert "the target" in page.text
     assert "standard error" not in page.text
@@ -124,7 +126,7 @@ def test_what_the_papers_methods_find_has_no_errors_to_draw():
 def test_copies_and_few_rows_are_warned_of():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
-    model = tacit.MixtureOfRegressions(3, bounds=6, target_bounds=6, epsilon=0.1).fit(X, X[:, 0])
+    model = tacit.MixtureOfRegressions(3, bounds=6, target_bounds=6, epsilon=0.1, random_state=0).fit(X, X[:, 0])
     titles = {each.title for each in regression_cautions(RegressionView.of(model), model.privacy_)}
     assert {"Some components are copies", "Coefficients rest on few rows beside the noise"} <= titles
     assert report_html(model)

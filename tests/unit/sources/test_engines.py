@@ -142,6 +142,48 @@ def test_sums_of_a_dask_frame(people):
     assert repr(source) == "DaskSource(5 partitions, columns 'x', 'y', 'plan', 'new')"
 
 
+@pytest.mark.parametrize("partitions", [8, 9, 65, 200])
+def test_sums_of_many_partitions(people, partitions):
+    """More than one task adds up at once, and more than so many of those: each partition counts once."""
+    rows = people[["x", "y"]].iloc[:2000].copy()
+    rows["x"] = np.arange(2000) % 7.0
+
+    def told(block):
+        return np.append(np.bincount(block[:, 0].astype(np.intp), minlength=7), len(block)).astype(np.int64)
+
+    frame = on_dask(rows, partitions)
+    assert frame.npartitions == partitions
+    inside, there = numeric(as_source(rows)), numeric(as_source(frame))
+    assert (there.sum(told) == inside.sum(told)).all()
+    assert (there.held().sum(told) == inside.sum(told)).all()
+
+
+@pytest.mark.parametrize("engine", ["memory", "dask"])
+def test_no_two_blocks_are_sampled_at_the_same_places(engine):
+    """Else rows of two blocks would come and go together, and a sample would not be one of rows each by itself."""
+    blocks, rows = 12, BLOCK_ROWS if engine == "memory" else 100
+    X = np.column_stack([np.repeat(np.arange(float(blocks)), rows), np.tile(np.arange(float(rows)), blocks)])
+    source = as_source(X if engine == "memory" else dask_array.from_array(X, chunks=(rows, 2)))
+
+    def sampled(block):
+        mask = np.zeros(blocks * rows, dtype=np.int64)
+        mask[(block[:, 0] * rows + block[:, 1]).astype(np.intp)] = 1
+        return mask
+
+    masks = source.sampled(PoissonSample(0.5, key=bytes(range(32)))).sum(sampled).reshape(blocks, rows)
+    assert masks.max() == 1
+    # Places that two blocks have in common are as many as by chance: half of them, within six deviations.
+    for one in range(blocks):
+        for other in range(one):
+            assert abs((masks[one] == masks[other]).mean() - 0.5) < 3 / np.sqrt(rows)
+
+
+def test_samples_differ_by_partition_and_by_block():
+    sample = PoissonSample(0.5, key=bytes(range(32)))
+    places = [(partition, block) for partition in range(20) for block in range(20)]
+    assert len({sample(place, 200).tobytes() for place in places}) == len(places)
+
+
 def test_sums_of_a_dask_array(people):
     rows = people[["x", "y"]].to_numpy()
     source = as_source(dask_array.from_array(rows, chunks=(5000, 1)))
