@@ -27,7 +27,9 @@ their sums are added before they are rounded: one of the orders in which its row
   they are MOST_ROWS / m blocks. The number of rows being secret, this public ceiling stands in for it, at a cost of
   0.2% more noise. That is for the sums: t(row) itself must be computed alike wherever in a block the row stands.
 
-Whether numpy warns of an overflow, or raises where it has been told to, depends on rows. Here it does neither.
+Whether numpy warns of an overflow, or raises where it has been told to, depends on rows. Here it does neither. What a
+statistic keeps of the rows that it has seen (in a cache, say) depends on them too: rows meet a copy of it, which never
+leaves.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from threading import Lock
 from typing import TypeVar
 
@@ -180,7 +183,7 @@ class Curator:
         self._charge()
         with self._lock:
             self._rows = self._rows.held()
-            released = noise.added(statistic, self._rows.blocks(), self._generator)
+            released = noise.added(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
         return released
 
@@ -252,7 +255,7 @@ class Curator:
             rows = rows.part(share % step.parts, step.parts)
         if isinstance(step, SampledGaussian):
             rows = rows.sampled(self._sample(step.sampling_rate))
-        total = rows.sum(_quietly(statistic.block_sum), finish=lattice.quantise)
+        total = rows.sum(_quietly(deepcopy(statistic).block_sum), finish=lattice.quantise)
         if total.shape != (statistic.size,):
             # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
             raise PlanError(
