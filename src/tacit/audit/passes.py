@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 from tacit.sources import Source
@@ -29,6 +29,8 @@ def overseen(passes: list[tuple[str, str, str]]) -> Iterator[None]:
             replaced.append((kind, name, method))
             if isinstance(method, property):
                 setattr(kind, name, property(_noted(method.fget, name, passes)))
+            elif isinstance(method, cached_property):
+                setattr(kind, name, property(_noted(_remembered(method.func, name), name, passes)))
             else:
                 setattr(kind, name, _noted(method, name, passes))
     try:
@@ -52,6 +54,17 @@ def during(what: str | None) -> Iterator[None]:
 
 def _kinds(kind: type) -> list[type]:
     return [kind, *(each for below in kind.__subclasses__() for each in _kinds(below))]
+
+
+def _remembered(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    """Return a function that keeps what it found where a cached property keeps it."""
+
+    def remembered(self: Any) -> Any:
+        if name not in vars(self):
+            vars(self)[name] = function(self)
+        return vars(self)[name]
+
+    return remembered
 
 
 def _noted(method: Any, name: str, passes: list[tuple[str, str, str]]) -> Callable[..., Any]:
