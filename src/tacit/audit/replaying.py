@@ -102,13 +102,17 @@ class Replay:
         return not self.differences and not any(release.exceeds for release in self.releases)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
+        """Return everything as plain values, for JSON; what is infinite is None."""
         return {
             "estimator": self.estimator,
             "neighbors": self.neighbors,
             "tables": self.tables,
             "passed": self.passed,
-            "releases": [{**vars(release), "exceeds": release.exceeds} for release in self.releases],
+            "releases": [
+                {**vars(release), "measured": measured if np.isfinite(measured) else None, "exceeds": release.exceeds}
+                for release in self.releases
+                for measured in [release.measured]
+            ],
             "differences": list(self.differences),
         }
 
