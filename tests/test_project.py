@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,12 @@ def test_no_file_holds_more_than_one_idea_can_take():
     """400 lines are enough for one idea."""
     long = {path.name: count for path in MODULES if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400}
     assert long == {}
+
+
+def test_no_two_test_files_have_one_name():
+    """They are imported by their names, and the second of two could not be."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_one_version_and_one_licence():
