@@ -76,8 +76,9 @@ def test_the_pair_is_as_hard_as_can_be():
     ("settings", "trials", "least"),
     [
         ({"method": "joint", "n_iter": 1, **CORNERS}, 240, 0.4),
-        ({"method": "scale_free", "n_iter": 4}, 80, 0.0),
-        ({"method": "per_parameter", "n_iter": 1}, 60, 0.0),
+        # Claims that so few fits could refute, though they measure little.
+        ({"method": "scale_free", "n_iter": 4, "epsilon": 3.0}, 80, None),
+        ({"method": "per_parameter", "n_iter": 1, "epsilon": 3.0}, 60, None),
     ],
     ids=["joint", "scale_free", "per_parameter"],
 )
@@ -85,7 +86,8 @@ def test_the_pair_is_as_hard_as_can_be():
 def test_everything_that_crosses_the_door(settings, trials, least, neighbors):
     audit = audited(trials, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
-    assert share(audit) >= least, audit
+    assert audit.ceiling > audit.claim.epsilon(audit.delta)  # or no leak could fail this test
+    assert least is None or share(audit) >= least, audit
 
 
 @every_relation

@@ -57,7 +57,7 @@ def test_a_row_with_a_hole_moves_no_more_than_any_other():
         assert transcript.furthest_step(data, neighbor) <= 1 + 1e-9
 
 
-@pytest.mark.parametrize(("method", "trials", "least"), [("published", 240, 0.4), ("staged", 100, 0.0)])
+@pytest.mark.parametrize(("method", "trials", "least"), [("published", 240, 0.4), ("staged", 100, 0.2)])
 def test_all_that_crosses_the_door_tells_no_more_than_claimed(method, trials, least):
     # Under replace_one the far row and its opposite have the same square, which is all that "published" sees of them.
     audit = audited(trials, model=tacit.Moments, method=method, neighbors="add_remove")
