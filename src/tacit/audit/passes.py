@@ -53,7 +53,11 @@ def during(what: str | None) -> Iterator[None]:
 
 
 def _kinds(kind: type) -> list[type]:
-    return [kind, *(each for below in kind.__subclasses__() for each in _kinds(below))]
+    kinds = [kind]
+    below: type
+    for below in kind.__subclasses__():
+        kinds += _kinds(below)
+    return kinds
 
 
 def _remembered(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:

@@ -205,7 +205,7 @@ def replay(
     >>> print(replay(Leaky(bounds=(-4, 4)), X).differences[0])
     Attribute largest_ of the fitted model depends on rows (unrelated table 1).
     """
-    neighbors = getattr(estimator, "neighbors", "replace_one")
+    neighbors: Relation = getattr(estimator, "neighbors", "replace_one")
     check_relation(neighbors)
     tables = _tables(estimator, X, y, neighbors, unrelated, neighboring)
     first = _fit(estimator, tables.first)
@@ -336,10 +336,9 @@ def _checked(neighbors: Relation, first: _Run, others: Sequence[_Run]) -> Iterat
         column = [
             run.transcript.asked[place] if place < len(run.transcript.asked) else None for run in (first, *others)
         ]
-        pairs = combinations(column, 2)
-        if neighbors == "add_remove":
-            without = column.pop(1) if len(column) > 1 else None
-            pairs = ((without, each) for each in column)  # type: ignore[assignment]
+        pairs = list(combinations(column, 2))
+        if neighbors == "add_remove":  # the row is missing in the first of the others
+            pairs = [(column[1], each) for index, each in enumerate(column) if index != 1] if others else []
         asked = first.transcript.asked[place]
         found = [_pair_of(one, two) for one, two in pairs if one is not None and two is not None]
         declared, measured = max(found, key=_ratio, default=(asked.declared or 0.0, 0.0))

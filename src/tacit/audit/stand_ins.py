@@ -8,8 +8,7 @@ row and, where they are allowed, cells that are missing or infinite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -22,7 +21,6 @@ from tacit.sources.frames import is_frame
 from tacit.tables import Numeric, Schema
 
 _FAR = 1e6  # times the largest cell: far outside of any bounds that are near to the rows
-Column = list[Any]
 
 
 class Table(NamedTuple):
@@ -42,14 +40,22 @@ class Tables(NamedTuple):
     neighboring: list[Table]
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """A table in memory as lists of cells, the target last if it is an array, and what makes a table of such lists."""
+class _Column(NamedTuple):
+    """The cells of a column, the smallest and the largest number that its type has, and whether cells may be missing.
 
-    columns: list[Column]
-    limits: list[tuple[float, float] | None]  # of numbers that may be any; None where cells must be of those there are
-    gaps: list[bool]
-    rebuilt: Callable[[list[Column]], Table]
+    Without limits, cells must be some of those that there are: levels, labels, text.
+    """
+
+    cells: list[Any]
+    limits: tuple[float, float] | None
+    may_be_missing: bool
+
+
+class _Cells(NamedTuple):
+    """A table in memory by columns, the target last if it is an array, and what makes a table of lists of cells."""
+
+    columns: list[_Column]
+    rebuilt: Callable[[list[list[Any]]], Table]
 
 
 def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
@@ -64,81 +70,68 @@ def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
     >>> [len(table.X) for table in tables.neighboring], [len(table.X) for table in tables.unrelated]
     ([3, 4, 4, 4, 4], [3, 5])
     """
-    cells = _from_frame(estimator, X, y) if is_frame(X) else _from_array(estimator, X, y)
-    count = len(cells.columns[0])
+    columns, rebuilt = _from_frame(estimator, X, y) if is_frame(X) else _from_array(estimator, X, y)
+    count = len(columns[0].cells)
     secret = neighbors == "add_remove"
     rng = np.random.default_rng(0)
     unrelated = []
     for upper, size in ((False, count - 1 - count // 7 if secret else count), (True, count + 1 if secret else count)):
-        halves = [_half(column, upper) for column in cells.columns]
+        halves = [_half(column.cells, upper) for column in columns]
         drawn = [[half[place] for place in rng.integers(len(half), size=max(size, 1))] for half in halves]
-        unrelated.append(cells.rebuilt(drawn))
-    shared = [column[:-1] for column in cells.columns]
-    rows = [[column[0] for column in cells.columns], *_adversaries(cells)]
-    if getattr(estimator, "missing", "error") == "ignore" and (y is None or isinstance(y, str)):
-        # Arrays of inputs and targets are refused if they hold infinities, which is told before anything is charged.
-        rows.append(_with_gaps(cells, float("inf")))
-    if _allows_gaps(estimator):
-        rows.append(_with_gaps(cells, float("nan")))
-    neighboring = [
-        cells.rebuilt([[*column, cell] for column, cell in zip(shared, row)]) for row in rows if row is not None
-    ]
-    if secret:
-        neighboring.insert(0, cells.rebuilt(shared))
-    return Tables(cells.rebuilt(cells.columns), unrelated, neighboring)
+        unrelated.append(rebuilt(drawn))
+    rows = [[column.cells[0] for column in columns], *_adversaries(columns), *_gaps(estimator, columns, y)]
+    shared = [column.cells[:-1] for column in columns]
+    neighboring = [rebuilt(shared)] if secret else []
+    neighboring += [rebuilt([[*cells, cell] for cells, cell in zip(shared, row)]) for row in rows]
+    return Tables(rebuilt([column.cells for column in columns]), unrelated, neighboring)
 
 
-def _from_array(estimator: Any, X: Any, y: Any) -> _Columns:
+def _from_array(estimator: Any, X: Any, y: Any) -> _Cells:
     matrix = np.asarray(X)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise ValueError(
             "Tables that stand in for X can be made where X is a matrix of numbers or a data frame in memory. For "
             "other kinds of X, pass the tables as unrelated and neighboring."
         )
-    dtypes = [matrix.dtype] * matrix.shape[1]
-    limits = [_limits(dtype) for dtype in dtypes]
-    columns, gaps = matrix.T.tolist(), [dtype.kind == "f" for dtype in dtypes]
-    target = None if y is None or isinstance(y, str) else np.asarray(y)
-    if target is not None:
-        columns.append(target.tolist())
-        limits.append(None if is_classifier(estimator) else _limits(target.dtype))
-        gaps.append(False)
-
-    def rebuilt(cells: list[Column]) -> Table:
-        inputs = cells if target is None else cells[:-1]
-        outputs = y if target is None else np.array(cells[-1], dtype=target.dtype)
-        return Table(np.array(inputs, dtype=matrix.dtype).T, outputs)
-
-    return _Columns(columns, limits, gaps, rebuilt)
+    columns = [
+        _Column(cells, _limits(matrix.dtype), may_be_missing=matrix.dtype.kind == "f") for cells in matrix.T.tolist()
+    ]
+    return _with_target(estimator, columns, y, lambda cells: np.array(cells, dtype=matrix.dtype).T)
 
 
-def _from_frame(estimator: Any, X: Any, y: Any) -> _Columns:
+def _from_frame(estimator: Any, X: Any, y: Any) -> _Cells:
     import pyarrow as pa
 
     table = as_table(X)
     schema = getattr(estimator, "bounds", None)
     known = schema.columns if isinstance(schema, Schema) else {}
-    limits: list[tuple[float, float] | None] = []
-    for field in table.schema:
+    columns = []
+    for field, column in zip(table.schema, table.columns):
         label = (field.name == y and is_classifier(estimator)) or not isinstance(known.get(field.name, _ANY), Numeric)
-        limits.append(None if label else _limits(_dtype(field.type)))
-    columns = [column.to_pylist() for column in table.columns]
-    target = None if y is None or isinstance(y, str) else np.asarray(y)
-    gaps = [field.name != y for field in table.schema]
-    if target is not None:
-        columns.append(target.tolist())
-        limits.append(None if is_classifier(estimator) else _limits(target.dtype))
-        gaps.append(False)
+        limits = None if label else _limits(_dtype(field.type))
+        columns.append(_Column(column.to_pylist(), limits, may_be_missing=field.name != y))
     native = None if isinstance(X, (pa.Table, pa.RecordBatch, dict)) else nw.get_native_namespace(X)
 
-    def rebuilt(cells: list[Column]) -> Table:
+    def rebuilt(cells: list[list[Any]]) -> Any:
         arrays = [pa.array(column, field.type) for column, field in zip(cells, table.schema)]
         frame = pa.Table.from_arrays(arrays, schema=table.schema)
-        if native is not None:
-            frame = nw.from_native(frame).to_pandas() if native.__name__ == "pandas" else native.from_arrow(frame)
-        return Table(frame, y if target is None else np.array(cells[-1], dtype=target.dtype))
+        if native is None:
+            return frame
+        return frame.to_pandas() if native.__name__ == "pandas" else native.from_arrow(frame)
 
-    return _Columns(columns, limits, gaps, rebuilt)
+    return _with_target(estimator, columns, y, rebuilt)
+
+
+def _with_target(estimator: Any, columns: list[_Column], y: Any, rebuilt: Callable[[list[list[Any]]], Any]) -> _Cells:
+    """Return the columns of X and, behind them, the target where it is an array."""
+    if y is None or isinstance(y, str):
+        return _Cells(columns, lambda cells: Table(rebuilt(cells), y))
+    target = np.asarray(y)
+    limits = None if is_classifier(estimator) else _limits(target.dtype)
+    return _Cells(
+        [*columns, _Column(target.tolist(), limits, may_be_missing=False)],
+        lambda cells: Table(rebuilt(cells[:-1]), np.array(cells[-1], dtype=target.dtype)),
+    )
 
 
 _ANY = Numeric(-1, 1)  # as a column is taken that no schema speaks of
@@ -146,9 +139,10 @@ _ANY = Numeric(-1, 1)  # as a column is taken that no schema speaks of
 
 def _dtype(type_: Any) -> np.dtype[Any]:
     try:
-        return np.dtype(type_.to_pandas_dtype())
+        found: np.dtype[Any] = np.dtype(type_.to_pandas_dtype())
     except (NotImplementedError, TypeError):
         return np.dtype(object)
+    return found
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[float, float] | None:
@@ -158,48 +152,47 @@ def _limits(dtype: np.dtype[Any]) -> tuple[float, float] | None:
     return (float(np.finfo(dtype).min), float(np.finfo(dtype).max)) if dtype.kind == "f" else None
 
 
-def _present(column: Column) -> Column:
-    return [cell for cell in column if cell is not None and cell == cell]
+def _present(cells: list[Any]) -> list[Any]:
+    return [cell for cell in cells if cell is not None and cell == cell]
 
 
-def _half(column: Column, upper: bool) -> Column:
-    """Return the cells of the lower or the upper half of a column, in their order; missing ones stay."""
-    present = sorted(_present(column))
+def _half(cells: list[Any], upper: bool) -> list[Any]:
+    """Return the lower or the upper half of a column; of missing cells, half as many."""
+    present = sorted(_present(cells))
     middle = len(present) // 2
     half = present[middle:] if upper else present[: max(middle, 1)]
-    missing = len(column) - len(present)
-    return half + [None if None in column else float("nan")] * (missing // 2) or column
+    missing = len(cells) - len(present)
+    return half + [None if None in cells else float("nan")] * (missing // 2) or cells
 
 
-def _adversaries(cells: _Columns) -> list[list[Any]]:
+def _adversaries(columns: list[_Column]) -> list[list[Any]]:
     """Return rows far outside: on the lower side, the upper side, and on both in turn."""
-    low = [_end(column, limits, -1) for column, limits in zip(cells.columns, cells.limits)]
-    high = [_end(column, limits, 1) for column, limits in zip(cells.columns, cells.limits)]
-    return [low, high, [(low, high)[place % 2][place] for place in range(len(low))]]
+    low, high = ([_end(column, sign) for column in columns] for sign in (-1, 1))
+    return [low, high, [(low, high)[place % 2][place] for place in range(len(columns))]]
 
 
-def _end(column: Column, limits: tuple[float, float] | None, sign: int) -> Any:
-    present = _present(column)
+def _end(column: _Column, sign: int) -> Any:
+    present = _present(column.cells)
     if not present:
-        return column[0]
-    if limits is None:
+        return column.cells[0]
+    if column.limits is None:
         return min(present) if sign < 0 else max(present)
     largest = max(1.0, *(abs(float(cell)) for cell in present))
-    far = min(max(sign * _FAR * largest, limits[0]), limits[1])
+    far = min(max(sign * _FAR * largest, column.limits[0]), column.limits[1])
     return int(far) if isinstance(present[0], int) else far
 
 
-def _with_gaps(cells: _Columns, gap: float) -> list[Any] | None:
-    """Return the first row with what is no number in all columns that may hold it; None if no column may."""
-    row: list[Any] = [column[0] for column in cells.columns]
-    wide: Sequence[int] = [
-        place
-        for place, limits in enumerate(cells.limits)
-        if cells.gaps[place] and limits and isinstance(row[place], float)
-    ]
-    for place in wide:
-        row[place] = gap
-    return row if wide else None
+def _gaps(estimator: Any, columns: list[_Column], y: Any) -> list[list[Any]]:
+    """Return rows with missing and with infinite cells, where the estimator takes such."""
+    wide = [column.may_be_missing and column.limits is not None for column in columns]
+    wide = [may and isinstance(column.cells[0], float) for may, column in zip(wide, columns)]
+    kinds = [float("nan")] if _allows_gaps(estimator) else []
+    # Arrays of inputs and targets are refused if they hold infinities, which is told before anything is charged.
+    if getattr(estimator, "missing", "error") == "ignore" and (y is None or isinstance(y, str)):
+        kinds.append(float("inf"))
+    if not any(wide):
+        return []
+    return [[gap if may else column.cells[0] for may, column in zip(wide, columns)] for gap in kinds]
 
 
 def _allows_gaps(estimator: Any) -> bool:
