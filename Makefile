@@ -2,6 +2,7 @@
 
 VENV ?= .venv
 WORKERS ?= auto
+SHARD ?= 1/1
 RUN := $(VENV)/bin/python
 PIP = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 PYTEST := -m pytest -n $(WORKERS) --dist worksteal
@@ -28,8 +29,8 @@ lint: $(VENV)/.installed-dev  ## Style, types and the one-way arrows between roo
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 
-audit: $(VENV)/.installed-dev  ## The long attacks on privacy (minutes)
-	$(RUN) $(PYTEST) -m slow tests/privacy
+audit: $(VENV)/.installed-dev  ## The long attacks on privacy (an hour on two cores); SHARD=2/4 runs a part of them
+	$(RUN) $(PYTEST) -m slow -vv --durations=20 --shard $(SHARD) tests/privacy
 
 bench: $(VENV)/.installed-bench  ## Measure against the peers; JSON goes to benchmarks/results/
 	@for file in benchmarks/*.py; do echo "== $$file"; $(RUN) $$file || exit 1; done

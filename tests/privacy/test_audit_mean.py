@@ -53,9 +53,9 @@ def test_no_release_goes_further_than_planned(settings, neighbors, missing, monk
     functions, checked = [], []
 
     class Overheard(Curator):
-        def pass_rows_through(self, function):
+        def map_rows(self, function):
             functions.append(function)
-            super().pass_rows_through(function)
+            super().map_rows(function)
 
         def release(self, name, statistic):
             step = next(step for step in self.plan.steps if step.name == name)

@@ -22,7 +22,7 @@ from tacit.audit import attack_sensitivity
 from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.latent.release_shape import block_weights
 from tacit.privacy import Gaussian, Laplace, Plan
-from tacit.release import Curator
+from tacit.release import Affine, Curator
 from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
 from tacit.sources import as_source
@@ -784,5 +784,5 @@ def test_whether_numpy_warns_tells_nothing_about_rows():
         warnings.simplefilter("error")
         for ugly in (np.nan, np.inf, 1.7e308, 1e160, 1e-160, 5e-324):
             curator = Curator(as_source(np.full((3, 2), ugly)), plan, random_state=0)
-            curator.pass_rows_through(lambda block: block * 3.0)
+            curator.map_rows(Affine(np.full(2, 3.0), np.zeros(2)))
             curator.release("sum", statistic)

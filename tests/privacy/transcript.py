@@ -26,9 +26,9 @@ class Transcript:
         transcript = self
 
         class Overheard(curator):
-            def pass_rows_through(self, function):
+            def map_rows(self, function):
                 transcript.rows_pass_through.append(function)
-                super().pass_rows_through(function)
+                super().map_rows(function)
 
             def release(self, name, statistic):
                 coordinates = list(transcript.rows_pass_through)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from tacit import __version__
-from tacit.cli import budget, compare, demo, fit, model, plan, predict, schema
+from tacit.cli import audit, budget, compare, demo, fit, model, plan, predict, schema
 from tacit.cli.failures import sentences
 from tacit.cli.options import examples
 
@@ -19,7 +19,19 @@ class _Commands(TyperGroup):
     """All commands end in a sentence and an exit code, never in a traceback about what a user did."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return ["demo", "schema", "plan", "fit", "sample", "compare", "predict", "report", "certificate", "budget"]
+        return [
+            "demo",
+            "schema",
+            "plan",
+            "fit",
+            "sample",
+            "compare",
+            "predict",
+            "report",
+            "certificate",
+            "budget",
+            "audit",
+        ]
 
     def invoke(self, ctx: Any) -> Any:
         with sentences():
@@ -73,3 +85,4 @@ app.command(epilog=predict.EXAMPLES)(predict.predict)
 app.command(epilog=model.REPORT_EXAMPLES)(model.report)
 app.command(epilog=model.CERTIFICATE_EXAMPLES)(model.certificate)
 app.add_typer(budget.app, name="budget")
+app.command(epilog=audit.EXAMPLES)(audit.audit)

@@ -17,7 +17,9 @@ Formal guarantees
    are dealt out and sampled by secret bits (:mod:`tacit.release.sampling`).
 6. A curator belongs to the process that made it. A fork would repeat its noise and its plan, and refuses.
 
-Whether numpy warns of an overflow, or raises where it has been told to, depends on rows. Here it does neither.
+Whether numpy warns of an overflow, or raises where it has been told to, depends on rows. Here it does neither. What a
+statistic keeps of the rows that it has seen (in a cache, say) depends on them too: rows meet a copy of it, which never
+leaves.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from threading import Lock
 from typing import TypeVar
 
@@ -166,7 +169,7 @@ class Curator:
         self._charge()
         with self._lock:
             self._rows = self._rows.held()
-            released = noise.added(statistic, self._rows.blocks(), self._generator)
+            released = noise.added(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
         return released
 
@@ -247,7 +250,7 @@ class Curator:
             rows = rows.sampled(sample)
         # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
         total = rows.sum(
-            _quietly(statistic.block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
+            _quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
         )
         if total[0] > MOST_ROWS // BLOCK_ROWS:
             raise PlanError(_TOO_MANY)

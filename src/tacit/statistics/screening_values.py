@@ -14,7 +14,7 @@ import numpy as np
 from tacit.statistics.components import Array
 
 _SLOPE = 2.0  # of numbers that are not squared: cut off at half a unit, sums stand out more than where all is kept
-_MIDDLE = 0.54  # [y^2 / 0.54 - 1] has mean 0 for a standard normal y, so that it tells large targets from small ones
+_MIDDLE = 0.54  # c(y^2 / 0.54 - 1) has mean 0 for a standard normal y, so that it tells large targets from small ones
 Screen = Literal["spread", "interaction", "association", "folding", "crossing"]
 
 
@@ -22,15 +22,15 @@ Screen = Literal["spread", "interaction", "association", "folding", "crossing"]
 class ScreeningValues:
     """One value for each column of inputs: a weight of the row times a function of the cell.
 
-    With x a cell from its origin in units of `unit`, y the target likewise in those of `target`, [] for cutting off at
+    With x a cell from its origin in units of `unit`, y the target likewise in those of `target`, c for cutting off at
     1, and f the row's inputs along `direction`, for a length of 1:
 
-    - "spread": [x^2 - 1]. Its mean is largest for the columns in which clusters are furthest apart.
-    - "interaction": [y^2 / 0.54 - 1] [x^2 - 1]: which columns the target depends on, be it with either sign.
-    - "association": [2 y] [2 x], for linear regression.
-    - "crossing": [y^2 / 0.54 - 1] [2 f] [2 x]: the same, given the direction in which some columns act. Targets are far
-      from 0 where what other columns do has the same sign as f.
-    - "folding": [2 f] [2 x], or with a target [2 y f] [2 y] [2 x]. The first factor tells on which of two opposite
+    - "spread": c(x^2 - 1). Its mean is largest for the columns in which clusters are furthest apart.
+    - "interaction": c(y^2 / 0.54 - 1) c(x^2 - 1): which columns the target depends on, be it with either sign.
+    - "association": c(2 y) c(2 x), for linear regression.
+    - "crossing": c(y^2 / 0.54 - 1) c(2 f) c(2 x): the same, given the direction in which some columns act. Targets are
+      far from 0 where what other columns do has the same sign as f.
+    - "folding": c(2 f) c(2 x), or with a target c(2 y f) c(2 y) c(2 x). The first factor tells on which of two opposite
       sides a row is, as far as the direction knows. Turned to the same side, columns that matter have means other
       than 0.
 

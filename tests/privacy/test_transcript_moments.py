@@ -1,6 +1,6 @@
 """Moments and factor analysis, end to end: by arithmetic on a hard pair of neighbours, and by many fits.
 
-See ``test_mixture_audited`` for the two ways, and ``transcript`` for what is overheard.
+See ``test_transcript_mixture`` for the two ways, and ``transcript`` for what is overheard.
 """
 
 import numpy as np

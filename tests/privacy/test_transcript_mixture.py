@@ -86,14 +86,16 @@ def test_everything_that_crosses_the_door(settings, neighbors, least):
     """No more than is claimed, and enough of it that an excess would be seen."""
     audit = audited(240, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
+    assert audit.ceiling > audit.claim.epsilon(audit.delta)  # or no leak could fail this test
     assert share(audit) >= least, audit
 
 
 @pytest.mark.parametrize("settings", [{"method": "scale_free", "n_iter": 4}, {"method": "per_parameter", "n_iter": 1}])
 def test_everything_that_crosses_the_door_for_rows_that_are_hard_to_tell_apart(settings):
     """Both rows are far out, so that these methods see little of which it is: an excess would have to be large."""
-    audit = audited(80, neighbors="replace_one", **settings)
+    audit = audited(80, neighbors="replace_one", epsilon=3.0, **settings)  # a claim that so few fits could refute
     assert audit.consistent_with(), audit
+    assert audit.ceiling > audit.claim.epsilon(audit.delta)  # or no leak could fail this test
 
 
 @every_relation
