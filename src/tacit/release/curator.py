@@ -87,6 +87,7 @@ _MECHANISMS: dict[type[Mechanism], str] = {
     TiltedGaussian: "discrete Gaussian tilt",
 }
 _Out = TypeVar("_Out")
+Asked = Statistic | SmoothStatistic | Minimum
 
 
 class Curator:
@@ -144,8 +145,7 @@ class Curator:
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
-        moves = plan.neighbors == "add_remove" or not rows.by_position
-        if moves and any(isinstance(step, Split) for step in plan.steps):
+        if (plan.neighbors == "add_remove" or not rows.by_position) and any(isinstance(s, Split) for s in plan.steps):
             raise PlanError(
                 "The plan deals out rows by their places, and under add_remove or on a cluster these may change. Use "
                 "a method that sees all rows in each release, or pass the rows as a file or in memory."
@@ -240,7 +240,7 @@ class Curator:
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
         if tilted is not None and not isinstance(tilted, TiltedGaussian):
-            raise PlanError(f"Step {minimum.tilt!r} is a {tilted.kind} step, and a tilt needs a tilted_gaussian one.")
+            raise PlanError(f"Step {minimum.tilt!r} is no tilted_gaussian step, and a tilt needs one.")
         return minimum.search(self.plan.neighbors, tilted, BLOCK_ROWS, MOST_ROWS // BLOCK_ROWS)
 
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
@@ -299,12 +299,7 @@ class Curator:
         )
 
     def _take(
-        self,
-        name: str,
-        statistic: Statistic | SmoothStatistic | Minimum,
-        *kinds: type[Mechanism],
-        releases: int = 1,
-        sampled: bool = False,
+        self, name: str, statistic: Asked, *kinds: type[Mechanism], releases: int = 1, sampled: bool = False
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         step = self._steps.get(name)

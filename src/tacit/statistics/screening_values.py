@@ -87,7 +87,8 @@ class ScreeningValues:
 
     def _along(self, cells: Array) -> Array:
         """Return inputs along the direction; a missing cell is one at the origin."""
-        assert self.direction is not None
+        if self.direction is None:
+            raise ValueError("A screen along a direction needs one; state direction.")
         total = np.zeros(len(cells))
         length = float(np.sqrt(np.sum(self.direction**2)))
         for j in np.flatnonzero(self.direction):

@@ -110,7 +110,7 @@ class TableMoments:
         least = least_radius(self.components.columns, self.covariance_type)
         if self.missing and self.radius < least:
             raise ValueError(f"With missing cells the radius must be at least {least:g}, and it is {self.radius!r}.")
-        assert self._numbers.size >= 0  # its own checks, now and not when the first row is read
+        _ = self._numbers  # It checks its own options: now, and not when the first row is read.
 
     @cached_property
     def _numbers(self) -> ComponentMoments:
