@@ -4,6 +4,7 @@ Nothing here sees data. Mechanisms *describe* themselves as steps of a ``Plan``;
 into epsilons and deltas.
 """
 
+from . import steps
 from .budget import Budget, Relation, check_relation
 from .certificate import Certificate, ReleaseRecord
 from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
@@ -49,14 +50,6 @@ __all__ = [
     "check_relation",
 ]
 
-_NESTED = {
-    "SplitGaussian": "Split(parts, Gaussian(name, noise_multiplier, count, size))",
-    "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
-    "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name in _NESTED:
-        raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return steps.__getattr__(name)  # names of version 0.1 say what to write instead

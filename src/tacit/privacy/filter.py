@@ -114,7 +114,7 @@ class Filter:
         return (self._stands_in + more).delta(self._level)
 
     def epsilon(self) -> float:
-        """Return the epsilon of all plans together at the budget's delta, and never less than that of one of them."""
+        """Return the epsilon of all plans together at the budget's delta."""
         delta = self.budget.delta
         if delta == 0 or len(self.plans) < 2:
             found = self.composed.epsilon(delta)
@@ -122,7 +122,6 @@ class Filter:
             found = self.composed.epsilon(left) if (left := delta - self._domination_slack) > 0 else math.inf
             charge = (1 + math.exp(min(self._pure_sum, 700.0))) * self.composed.sampling_error
             found = min(found, self._pure_sum if self._adds_up and charge <= delta else math.inf)
-            found = max(found, *(plan.epsilon(delta) for plan in set(self.plans)))
         return min(found, self.budget.epsilon) if found < math.inf and self.holds() else found
 
     @cached_property

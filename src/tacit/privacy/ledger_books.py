@@ -166,7 +166,9 @@ class Books:
 
     def spent(self) -> Balance:
         """Return the epsilon, at the budget's delta, of everything that was charged."""
-        return Balance(Filter(self.budget, self.plans).epsilon(), self.budget.delta)
+        composed = Filter(self.budget, self.plans).epsilon()
+        # Two ways of rounding must not make one charge look larger than all of them.
+        return Balance(max([composed, *(receipt.epsilon for receipt in self.receipts)]), self.budget.delta)
 
     def remaining(self) -> Balance:
         """Return the epsilon, at the budget's delta, of the largest single release that may still be charged.

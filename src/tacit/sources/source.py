@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.summation import sum_over_streams
+from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 BLOCK_ROWS = 8192
 _FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
@@ -205,7 +205,8 @@ class MappedSource(Source):
             return self.parent.held_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
-        held = tuple(self.blocks())
+        with ONE_BLAS_THREAD:  # as wherever rows are computed, so that they are computed alike
+            held = tuple(self.blocks())
         for block in held:
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read
