@@ -195,7 +195,7 @@ class Books:
         def excess(share: float) -> float:
             return log(max(charged.delta(release(share)), 1e-320) / charged.limit)
 
-        if charged.limit <= 0 or not allows(_LEAST_SHARE):
+        if not charged.holds() or charged.limit <= 0 or not allows(_LEAST_SHARE):
             return Balance(0.0, delta)
         if excess(1.0) <= 0:
             return Balance(epsilon, delta)
