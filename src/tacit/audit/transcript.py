@@ -28,6 +28,7 @@ from tacit.release import Curator, Norm, SmoothStatistic
 
 Array = NDArray[np.float64]
 DOORS = ("release", "choose", "minimise")
+MAPPING = ("map_rows", "pass_rows_through")  # what has rows pass through a map, by its newer and its older name
 _FINE = 2.0**-36  # of the sensitivity declared, to which sums without noise are rounded
 _here = threading.local()
 
@@ -117,7 +118,8 @@ def crossing(script: Transcript | None = None) -> Iterator[Transcript]:
     True
     """
     transcript = Transcript()
-    originals = {name: Curator.__dict__[name] for name in (*DOORS, "certificate", "pass_rows_through")}
+    mapping = next(name for name in MAPPING if name in Curator.__dict__)
+    originals = {name: Curator.__dict__[name] for name in (*DOORS, "certificate", mapping)}
     for name in DOORS:
         setattr(Curator, name, _overheard(name, originals[name], transcript, script))
 
@@ -125,12 +127,12 @@ def crossing(script: Transcript | None = None) -> Iterator[Transcript]:
         transcript.certified.add(transcript.number(self))
         return originals["certificate"](self, *arguments, **options)
 
-    def pass_rows_through(self: Curator, function: Any) -> None:
+    def map_rows(self: Curator, function: Any) -> None:
         transcript.maps.append(snapshot(function))
-        originals["pass_rows_through"](self, function)
+        originals[mapping](self, function)
 
     Curator.certificate = certificate  # type: ignore[method-assign]
-    Curator.pass_rows_through = pass_rows_through  # type: ignore[method-assign]
+    setattr(Curator, mapping, map_rows)
     try:
         with overseen(transcript.passes):
             yield transcript
