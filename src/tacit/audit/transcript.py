@@ -152,12 +152,12 @@ def _overheard(door: str, original: Any, transcript: Transcript, script: Transcr
         _here.inside = True
         try:
             # How many passes the search for a minimum takes depends on rows, and is not told.
-            with during(None if door == "minimise" else f"{door} {name!r}"):
+            with during(None if door == "minimise" else f"{door} {name!r}"), _answers(statistic) as smooth:
                 answer = original(self, name, statistic)
             if follows and script is not None:
                 answer = script.asked[place].answer
             with during(None):
-                transcript.asked.append(_measured(self, number, door, name, statistic, answer))
+                transcript.asked.append(_measured(self, number, door, name, statistic, answer, smooth))
         finally:
             _here.inside = False
         return deepcopy(answer)  # which the estimator may write to
@@ -171,7 +171,33 @@ def _is_asked(script: Transcript | None, place: int, door: str, name: str) -> bo
     return (door, name) == (script.asked[place].door, script.asked[place].step)
 
 
-def _measured(curator: Curator, number: int, door: str, name: str, statistic: Any, answer: Any) -> Asked:
+@contextmanager
+def _answers(statistic: Any) -> Iterator[list[Any]]:
+    """Overhear what a statistic that is no sum answers without noise, and its bounds; yield the list of both."""
+    heard: list[Any] = []
+    if not isinstance(statistic, SmoothStatistic):
+        yield heard
+        return
+    kind = type(statistic)
+    original, own = kind.answer, "answer" in kind.__dict__
+
+    def answer(self: Any, *arguments: Any, **options: Any) -> Any:
+        heard.append(original(self, *arguments, **options))
+        return heard[-1]
+
+    kind.answer = answer  # type: ignore[method-assign]
+    try:
+        yield heard
+    finally:
+        if own:
+            kind.answer = original  # type: ignore[method-assign]
+        else:
+            del kind.answer
+
+
+def _measured(
+    curator: Curator, number: int, door: str, name: str, statistic: Any, answer: Any, smooth: list[Any]
+) -> Asked:
     """Return what was asked, with what the rows of this curator add up to.
 
     The statistic is looked at when the curator is done with it: what rows have left in it counts. What is measured here
@@ -184,12 +210,11 @@ def _measured(curator: Curator, number: int, door: str, name: str, statistic: An
     if isinstance(statistic, SmoothStatistic):
         declared = None
         smoothness = float(getattr(step, "smoothness", 0.0))
-        with np.errstate(all="ignore"):
-            values, bounds = statistic.answer(curator._rows.blocks(), smoothness)
+        values, bounds = smooth[-1]
         exact = np.array([float(value) for value in values])
     else:
         # A minimum moves as far as the sum of gradients at one place does; the place is what was answered.
-        summed = statistic.gradients(answer) if door == "minimise" else statistic
+        summed = _gradients(statistic, answer) if door == "minimise" else statistic
         declared = float(summed.sensitivity(curator.plan.neighbors, norm))
         exact = _exact_sum(curator, summed, declared)
     return Asked(
@@ -205,6 +230,12 @@ def _measured(curator: Curator, number: int, door: str, name: str, statistic: An
         bounds,
         deepcopy(answer),
     )
+
+
+def _gradients(minimum: Any, parameters: Array) -> Any:
+    """Return the gradients of rows at some parameters."""
+    gradients = minimum.gradients
+    return gradients.at(parameters) if hasattr(gradients, "at") else gradients(parameters)
 
 
 def _exact_sum(curator: Curator, statistic: Any, declared: float) -> Array:
