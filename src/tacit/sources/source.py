@@ -110,6 +110,11 @@ class Source(ABC):
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
 
+    @property
+    def is_small(self) -> bool:
+        """Whether one thread sums the rows sooner than several that wait for each other."""
+        return self.in_memory and self.n_rows <= _FEW_ROWS
+
     def held(self) -> Source:
         """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
 
@@ -160,7 +165,7 @@ class Source(ABC):
             How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
             there are few rows. The answer does not depend on it.
         """
-        if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
+        if threads is None and self.is_small:
             threads = 1
         streams = [(block for _, block in stream) for stream in self.streams()]
         return sum_over_streams(streams, finished(function, finish), threads)
