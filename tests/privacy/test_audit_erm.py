@@ -5,6 +5,7 @@ touched, and the noise of the third was too small for samples of one row. Each i
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,15 +123,15 @@ RATE, RELEASES = 0.2, 2
 class WholeTable(Curator):
     """Takes all rows where the plan says that they are sampled."""
 
-    def _sample(self, rate):
-        return super()._sample(1.0)
+    def _sum(self, step, *asked):
+        return super()._sum(replace(step, rate=1.0), *asked)
 
 
 class LargerSamples(Curator):
     """Takes four times as many rows as the plan says."""
 
-    def _sample(self, rate):
-        return super()._sample(min(1.0, 4 * rate))
+    def _sum(self, step, *asked):
+        return super()._sum(replace(step, rate=min(1.0, 4 * step.rate)), *asked)
 
 
 def sampled(curator, neighbors, trials):

@@ -39,7 +39,7 @@ class Printed(SmoothStatistic):
         return math.exp(-TRIM * smoothness) * WIDTH
 
     def answer(self, blocks, smoothness):
-        x = np.sort(np.concatenate(list(blocks))[:, 0])
+        x = np.sort(np.concatenate([block for block, _ in blocks])[:, 0])
         mean = float(np.clip(x[TRIM : N - TRIM].mean(), self.low[0], self.high[0]))
         return [Fraction(mean)], np.array([max((x[-1] - x[0]) / (N - 2 * TRIM), self.least(smoothness))])
 

@@ -7,7 +7,8 @@ import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Gaussian, Split
 from tacit.release import Curator, planned
-from tacit.sources import Source, as_source
+from tacit.release.sampling import Share
+from tacit.sources import as_source
 from tacit.statistics import RobustSum
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
@@ -115,5 +116,5 @@ def test_rows_dealt_out_are_worth_one_release():
 
 def test_a_split_that_forgets_who_is_in_which_share_is_caught(monkeypatch):
     """Were every release of all rows, the price of one would be too low."""
-    monkeypatch.setattr(Source, "part", lambda rows, index, of: rows)
+    monkeypatch.setattr(Share, "__call__", lambda share, place, rows: np.ones(rows, dtype=bool))
     assert dealt_out(200).refutes()

@@ -10,7 +10,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tacit.erm.losses import LogisticLoss, SquaredLoss
 
 from tacit.audit import attack_sensitivity
 from tacit.statistics import (
@@ -43,8 +42,10 @@ from tacit.statistics import (
     WeighedGradients,
     least_radius,
 )
+from tacit.statistics.losses import LogisticLoss, SquaredLoss
 
 KINDS = ("full", "tied", "diag", "spherical")
+
 RELATIONS = ("replace_one", "add_remove")
 PIVOTS = (1e-8, 1e-12, 1e-14, 1e-16, 1e-20, 1e-100, 1e-200, 1e-300, 5e-324)
 SMALL = (1e-320, 1e-300, 1e-200, 1e-165, 1e-162, 1e-150, 1e-101, 1e-100, 1e-12)

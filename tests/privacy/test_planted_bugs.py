@@ -27,9 +27,9 @@ NOISE = 0.5  # noise multiplier of the releases that are audited by themselves
 class HalvedNoise(Curator):
     """Sizes the noise for half the sensitivity."""
 
-    def _sensitivity(self, step, statistic):
-        sensitivity, lattice = super()._sensitivity(step, statistic)
-        return sensitivity / 2, lattice
+    def _precision(self, step, statistic):
+        precision, scale = super()._precision(step, statistic)
+        return precision, scale / 2
 
 
 class OneMore(Curator):
@@ -43,12 +43,12 @@ class OneMore(Curator):
 class MixedUp(Curator):
     """Sizes the noise for the other relation."""
 
-    def _sensitivity(self, step, statistic):
+    def _precision(self, step, statistic):
         plan = self.plan
         other = RELATIONS[1 - RELATIONS.index(plan.neighbors)]
         self.plan = replace(plan, neighbors=other)
         try:
-            return super()._sensitivity(step, statistic)
+            return super()._precision(step, statistic)
         finally:
             self.plan = plan
 

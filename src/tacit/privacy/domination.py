@@ -26,6 +26,7 @@ __all__ = ["closed_cost", "dominating_mu", "numeric_cost"]
 _POINTS = 1000
 _TOLERANCE = 1e-5  # of mu, relative
 _ROUNDING = 1e-14  # of the normal distribution function, relative, and more
+_LARGEST_EPSILON = 100.0  # beyond, no Gaussian is worth looking for
 _LARGEST_MU = 50.0  # nobody has a budget for more
 
 Array = NDArray[np.float64]
@@ -49,7 +50,7 @@ def dominating_mu(epsilons: Array, deltas: Array, slack: float = 0.0) -> float:
     >>> round(dominating_mu(e, (math.e - np.exp(e)) / (math.e + 1)), 3)  # randomised response of epsilon 1: 2 Phi^-1
     1.232
     """
-    if deltas[-1] > slack:
+    if deltas[-1] > slack or epsilons[-1] > _LARGEST_EPSILON:
         return math.inf
     middles, alphas = (epsilons[1:] + epsilons[:-1]) / 2, np.exp(epsilons)
 
@@ -95,9 +96,9 @@ def numeric_cost(terms: tuple[Term, ...], neighbors: Relation, slack: float) -> 
     """Return mu^2 of what dominates all releases together, up to ``slack``; infinity where that cannot be shown."""
     profile = MixedProfile(terms, neighbors)
     reach = min(profile.pure, 4 * profile.spread + profile.spread**2)
-    while profile.loss_deltas(np.array([reach]))[0] > slack:
+    while reach <= _LARGEST_EPSILON and profile.loss_deltas(np.array([reach]))[0] > slack:
         reach = min(profile.pure, 1.25 * reach)
-        if reach > 100:
-            return math.inf
+    if reach > _LARGEST_EPSILON:
+        return math.inf
     grid = np.linspace(0.0, reach, _POINTS)
     return dominating_mu(grid, profile.loss_deltas(grid), slack) ** 2

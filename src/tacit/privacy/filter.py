@@ -199,7 +199,7 @@ class Filter:
         return math.fsum([self._domination_slack, *(self._slack_of(plan) for plan in self.plans[1:])])
 
     def _slack_of(self, plan: Plan) -> float:
-        return (1 + math.exp(self._level)) * plan.sampling_error
+        return (1 + math.exp(min(self._level, 700.0))) * plan.sampling_error
 
     @property
     def _level(self) -> float:
