@@ -4,24 +4,59 @@ Nothing here sees data. Mechanisms *describe* themselves as steps of a ``Plan``;
 into epsilons and deltas.
 """
 
-from .budget import Budget, Relation, check_relation
-from .certificate import Certificate, ReleaseRecord
-from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
-from .ledger import Account, Ledger
-from .plan import Plan
-from .steps import (
-    Gaussian,
-    Laplace,
-    Mechanism,
-    Sampled,
-    Selection,
-    Smooth,
-    SmoothGaussian,
-    SmoothLaplace,
-    Split,
-    Step,
-    TiltedGaussian,
-)
+from typing import TYPE_CHECKING
+
+from tacit.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .budget import Budget, Relation, check_relation
+    from .certificate import Certificate, ReleaseRecord
+    from .errors import BudgetExceeded, LedgerError, PlanError, PrivacyError
+    from .ledger import Account, Ledger
+    from .plan import Plan
+    from .steps import (
+        Gaussian,
+        Laplace,
+        Mechanism,
+        Sampled,
+        Selection,
+        Smooth,
+        SmoothGaussian,
+        SmoothLaplace,
+        Split,
+        Step,
+        TiltedGaussian,
+    )
+else:
+    _get_attribute, __dir__ = lazy_names(
+        __name__,
+        {
+            "tacit.privacy.budget": ["Budget", "Relation", "check_relation"],
+            "tacit.privacy.certificate": ["Certificate", "ReleaseRecord"],
+            "tacit.privacy.errors": ["BudgetExceeded", "LedgerError", "PlanError", "PrivacyError"],
+            "tacit.privacy.ledger": ["Account", "Ledger"],
+            "tacit.privacy.plan": ["Plan"],
+            "tacit.privacy.steps": [
+                "Gaussian",
+                "Laplace",
+                "Mechanism",
+                "Sampled",
+                "Selection",
+                "Smooth",
+                "SmoothGaussian",
+                "SmoothLaplace",
+                "Split",
+                "Step",
+                "TiltedGaussian",
+            ],
+        },
+    )
+
+    def __getattr__(name: str) -> object:
+        if name in _NESTED:
+            raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
+        return _get_attribute(name)
+
 
 __all__ = [
     "Account",
@@ -54,9 +89,3 @@ _NESTED = {
     "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
     "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
 }
-
-
-def __getattr__(name: str) -> object:
-    if name in _NESTED:
-        raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
