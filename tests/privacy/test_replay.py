@@ -171,4 +171,5 @@ def test_a_fit_depends_on_its_releases_alone(case):
     outcome = replay(estimator(**settings), *table)
     assert outcome.passed, str(outcome)
     assert outcome.releases
-    assert max(release.ratio for release in outcome.releases) > 0  # or nothing was measured
+    # Else nothing was measured; but one row need not move what most of the blocks agree on.
+    assert settings.get("method") == "sample_aggregate" or max(release.ratio for release in outcome.releases) > 0

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from tacit.lazy import lazy_names
 
+from . import steps
+
 if TYPE_CHECKING:
     from .budget import Budget, Relation, check_relation
     from .certificate import Certificate, ReleaseRecord
@@ -53,8 +55,8 @@ else:
     )
 
     def __getattr__(name: str) -> object:
-        if name in _NESTED:
-            raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
+        if name in steps.NESTED:  # Names of version 0.1 say what to write instead.
+            return steps.__getattr__(name)
         return _get_attribute(name)
 
 
@@ -83,9 +85,3 @@ __all__ = [
     "TiltedGaussian",
     "check_relation",
 ]
-
-_NESTED = {
-    "SplitGaussian": "Split(parts, Gaussian(name, noise_multiplier, count, size))",
-    "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
-    "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
-}

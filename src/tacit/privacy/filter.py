@@ -100,7 +100,7 @@ class Filter:
         epsilon, delta = self.budget.epsilon, self.budget.delta
         if delta == 0 or len(self.plans) < 2:
             return self.composed.delta(epsilon) <= delta
-        if self._slack > self._reserve:
+        if self._slack > self._reserve or self._cost_of_others == math.inf:
             return False
         return (self._adds_up and self._pure_sum <= self._level) or self._stands_in.delta(self._level) <= self.limit
 
@@ -114,15 +114,15 @@ class Filter:
         return (self._stands_in + more).delta(self._level)
 
     def epsilon(self) -> float:
-        """Return the epsilon of all plans together at the budget's delta, and never less than that of one of them."""
+        """Return the epsilon of all plans together at the budget's delta."""
         delta = self.budget.delta
         if delta == 0 or len(self.plans) < 2:
             found = self.composed.epsilon(delta)
         else:
-            found = self.composed.epsilon(left) if (left := delta - self._domination_slack) > 0 else math.inf
-            charge = (1 + math.exp(min(self._pure_sum, 700.0))) * self.composed.sampling_error
+            left = delta - self._domination_slack
+            found = self.composed.epsilon(left) if left > 0 and self._cost_of_others < math.inf else math.inf
+            charge = (1 + math.exp(min(self._pure_sum, 700.0))) * self._sampling_error
             found = min(found, self._pure_sum if self._adds_up and charge <= delta else math.inf)
-            found = max(found, *(plan.epsilon(delta) for plan in set(self.plans)))
         return min(found, self.budget.epsilon) if found < math.inf and self.holds() else found
 
     @cached_property
@@ -137,9 +137,12 @@ class Filter:
     def _stands_in(self) -> Plan:
         gaussian = tuple(step for plan in self.plans for step in plan.steps if plan.gaussian)
         first = () if not self.plans or self.plans[0].gaussian else self.plans[0].steps
-        costs = [cost for cost, _ in self._costs]
-        others = [Gaussian("dominating", 1 / math.sqrt(math.fsum(costs)))] if costs else []
+        others = [Gaussian("dominating", self._cost_of_others**-0.5)] if self._cost_of_others else []
         return Plan((*first, *_merged(gaussian), *others), self._neighbors)
+
+    @cached_property
+    def _cost_of_others(self) -> float:
+        return math.fsum(cost for cost, _ in self._costs)
 
     @cached_property
     def _costs(self) -> list[tuple[float, float]]:
@@ -169,7 +172,7 @@ class Filter:
     def _adds_up(self) -> bool:
         """Whether the first plan is pure, and of plans like it no fewer fit if epsilons are added up."""
         epsilon = _pure_epsilon(self.plans[0]) if self.plans else math.inf
-        if epsilon == math.inf:
+        if not 0 < epsilon < math.inf:
             return False
         cost, _ = self._cost(terms_of(self.plans[0].steps, self._neighbors))
         return self._level / epsilon >= gaussian_mu(self._level, self.budget.delta) ** 2 / cost

@@ -166,7 +166,9 @@ class Books:
 
     def spent(self) -> Balance:
         """Return the epsilon, at the budget's delta, of everything that was charged."""
-        return Balance(Filter(self.budget, self.plans).epsilon(), self.budget.delta)
+        composed = Filter(self.budget, self.plans).epsilon()
+        # Two ways of rounding must not make one charge look larger than all of them.
+        return Balance(max([composed, *(receipt.epsilon for receipt in self.receipts)]), self.budget.delta)
 
     def remaining(self) -> Balance:
         """Return the epsilon, at the budget's delta, of the largest single release that may still be charged.
@@ -193,7 +195,7 @@ class Books:
         def excess(share: float) -> float:
             return log(max(charged.delta(release(share)), 1e-320) / charged.limit)
 
-        if charged.limit <= 0 or not allows(_LEAST_SHARE):
+        if not charged.holds() or charged.limit <= 0 or not allows(_LEAST_SHARE):
             return Balance(0.0, delta)
         if excess(1.0) <= 0:
             return Balance(epsilon, delta)

@@ -224,3 +224,16 @@ def step_from_dict(values: dict[str, Any]) -> Step:
 def _check_fields(kind: str, options: dict[str, Any], known: list[str]) -> None:
     if sorted(options) != sorted(known):
         raise ValueError(f"A step of kind {kind!r} has the fields {sorted(known)}, and this one has {sorted(options)}.")
+
+
+NESTED = {
+    "SplitGaussian": "Split(parts, Gaussian(name, noise_multiplier, count, size))",
+    "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
+    "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in NESTED:
+        raise ImportError(f"{name} of version 0.1 is written {NESTED[name]} now: steps nest.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

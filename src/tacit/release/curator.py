@@ -34,6 +34,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.kernels import check_kernels
 from tacit.privacy import (
     Account,
     Budget,
@@ -77,6 +78,7 @@ _MECHANISMS: dict[type[Mechanism], str] = {
     TiltedGaussian: "discrete Gaussian tilt",
 }
 _Out = TypeVar("_Out")
+Asked = Statistic | SmoothStatistic | Minimum
 
 
 class Curator:
@@ -135,6 +137,7 @@ class Curator:
         if len(self._steps) != len(plan.steps):
             raise PlanError("Two steps of the plan have the same name; give each its own, or one step a count.")
         check_drawable(plan)
+        check_kernels()
         self._process = os.getpid()
         self._maps = 0  # that rows pass through
         self._deals: dict[tuple[int, int], Deal] = {}  # by how many maps there were, and by the number of shares
@@ -312,12 +315,7 @@ class Curator:
         )
 
     def _take(
-        self,
-        name: str,
-        statistic: Statistic | SmoothStatistic | Minimum,
-        *kinds: type[Mechanism],
-        releases: int = 1,
-        sampled: bool = False,
+        self, name: str, statistic: Asked, *kinds: type[Mechanism], releases: int = 1, sampled: bool = False
     ) -> tuple[Step, int]:
         """Return the step, some releases of which are used up, and how many were used up before."""
         if os.getpid() != self._process:

@@ -83,6 +83,8 @@ class SampledSource(Source):
         finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
+        if threads is None and self.parent.is_small:
+            threads = 1
         streams = [sampled_blocks(stream, self.kept) for stream in self.parent.streams()]
         return sum_over_streams(streams, finished(function, finish), threads)
 

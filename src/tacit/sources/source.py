@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.summation import sum_over_streams
+from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 BLOCK_ROWS = 8192
 _FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
@@ -110,6 +110,11 @@ class Source(ABC):
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
 
+    @property
+    def is_small(self) -> bool:
+        """Whether one thread sums the rows sooner than several that wait for each other."""
+        return self.in_memory and self.n_rows <= _FEW_ROWS
+
     def held(self) -> Source:
         """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
 
@@ -160,7 +165,7 @@ class Source(ABC):
             How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
             there are few rows. The answer does not depend on it.
         """
-        if threads is None and self.in_memory and self.n_rows <= _FEW_ROWS:
+        if threads is None and self.is_small:
             threads = 1
         streams = [(block for _, block in stream) for stream in self.streams()]
         return sum_over_streams(streams, finished(function, finish), threads)
@@ -205,7 +210,8 @@ class MappedSource(Source):
             return self.parent.held_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
-        held = tuple(self.blocks())
+        with ONE_BLAS_THREAD:  # as wherever rows are computed, so that they are computed alike
+            held = tuple(self.blocks())
         for block in held:
             if isinstance(block, np.ndarray):
                 block.flags.writeable = False  # what one pass wrote there, the next would read

@@ -228,7 +228,7 @@ def test_budget_and_rows_pay_for_rounds():
 def test_many_rows_that_cannot_come_or_go_are_dealt_out_to_the_growing_rounds(rows, pure, split):
     extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 10))
     growing = AdaptiveClusters(5, extent, rows, pure, epsilon=0.1).steps()[0]
-    assert (growing.kind == "split_gaussian") == split
+    assert (growing.kind == "split") == split
     assert growing.releases == (6 if split else 2 if pure else 3)
 
 

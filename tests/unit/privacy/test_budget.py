@@ -1,11 +1,14 @@
 """A budget that exists is meaningful, and what is not gets a sentence."""
 
+import ast
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import tacit
 from tacit.privacy import Budget, BudgetExceeded, LedgerError, PlanError, PrivacyError, check_relation
 
 
@@ -46,3 +49,11 @@ def test_relations():
 def test_every_privacy_error_is_one_kind_of_error():
     for error in (BudgetExceeded, LedgerError, PlanError):
         assert issubclass(error, PrivacyError)
+
+
+@pytest.mark.parametrize("room", ["privacy", "release", "statistics"])
+def test_nothing_is_checked_by_an_assert(room):
+    """Under ``python -O`` assertions are not there."""
+    for path in (Path(tacit.__file__).parent / room).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not any(isinstance(node, ast.Assert) for node in ast.walk(tree)), path.name

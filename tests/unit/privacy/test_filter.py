@@ -316,3 +316,21 @@ def test_a_reserve_for_slack_cannot_be_overdrawn():
     with pytest.raises(BudgetExceeded, match="kept back"):
         books.admit(careless, "")
     assert len(books_of([careless] * 4).receipts) == 4
+
+
+def test_plans_that_nothing_can_be_proved_for_are_refused():
+    """The accountant does not resolve deltas as small as this for tilted minima."""
+    budget = Budget(1.0, 1e-14)
+    tilted = Plan((TiltedGaussian("a", 40.0),))
+    assert not Filter(budget, (laplace(0.1), tilted)).holds()
+    assert Filter(budget, (laplace(0.1), tilted)).epsilon() == math.inf
+    with pytest.raises(BudgetExceeded, match="epsilon inf"):
+        books_of([laplace(0.1), tilted], budget)
+
+
+def test_plans_without_steps_cost_nothing():
+    empty = Plan(())
+    for plans in ([empty], [empty, empty], [empty, share(0.5)], [share(0.5), empty], [laplace(0.1), empty]):
+        books = books_of(plans)
+        assert books.spent().epsilon == pytest.approx(sum(receipt.epsilon for receipt in books.receipts), rel=1e-3)
+        assert books.remaining().epsilon > 0.5

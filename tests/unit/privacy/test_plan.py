@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.privacy import (
     Budget,
     Gaussian,
@@ -348,3 +349,7 @@ def test_what_version_0_1_wrote_is_read(stored, step):
 def test_names_of_version_0_1_say_what_to_write():
     with pytest.raises(ImportError, match=r"written Split\(parts, Gaussian"):
         from tacit.privacy import SplitGaussian  # noqa: F401
+    with pytest.raises(ImportError, match=r"written Sampled\(rate, Gaussian"):
+        pickle.loads(b"ctacit.privacy.steps\nSampledGaussian\n.")
+    with pytest.raises(AttributeError, match="has no attribute 'Cauchy'"):
+        tacit.privacy.Cauchy  # noqa: B018
