@@ -67,6 +67,8 @@ def modules_entered() -> set[Path]:
     def watch(frame, event, argument):  # called for every call of a function
         entered.add(frame.f_code.co_filename)
 
+    for name in tacit.__all__:  # Import all estimators now: a module that is only imported does not count.
+        getattr(tacit, name)
     sys.setprofile(watch)
     try:
         with warnings.catch_warnings():

@@ -5,23 +5,58 @@ Models near the non-private ones, a certificate to show for it, and nothing leak
 """
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from tacit.erm import ERM, ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.latent import (
-    FactorAnalysis,
-    GaussianMixture,
-    KMeans,
-    MissingCovariateRegression,
-    MixtureOfRegressions,
-    MixturePrior,
-    Moments,
-    SymmetricMixture,
-)
-from tacit.privacy import Budget, Certificate, Ledger, Plan
-from tacit.robust import RobustMean, mean
-from tacit.storage import load_model, save_model
-from tacit.synthesis import TableModel
-from tacit.tables import Schema
+from tacit.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tacit.erm import ERM, ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+    from tacit.latent import (
+        FactorAnalysis,
+        GaussianMixture,
+        KMeans,
+        MissingCovariateRegression,
+        MixtureOfRegressions,
+        MixturePrior,
+        Moments,
+        SymmetricMixture,
+    )
+    from tacit.privacy import Budget, Certificate, Ledger, Plan
+    from tacit.robust import RobustMean, mean
+    from tacit.storage import load_model, save_model
+    from tacit.synthesis import TableModel
+    from tacit.tables import Schema
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "tacit.erm": [
+                "ERM",
+                "ElasticNet",
+                "HuberRegressor",
+                "Lasso",
+                "LinearRegression",
+                "LinearSVC",
+                "LogisticRegression",
+                "Ridge",
+            ],
+            "tacit.latent": [
+                "FactorAnalysis",
+                "GaussianMixture",
+                "KMeans",
+                "MissingCovariateRegression",
+                "MixtureOfRegressions",
+                "MixturePrior",
+                "Moments",
+                "SymmetricMixture",
+            ],
+            "tacit.privacy": ["Budget", "Certificate", "Ledger", "Plan"],
+            "tacit.robust": ["RobustMean", "mean"],
+            "tacit.storage": ["load_model", "save_model"],
+            "tacit.synthesis": ["TableModel"],
+            "tacit.tables": ["Schema"],
+        },
+    )
 
 __version__ = version("tacit")
 

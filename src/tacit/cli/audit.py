@@ -7,15 +7,17 @@ import importlib
 import inspect
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pyarrow as pa
 import typer
 
 from tacit.cli import screen
 from tacit.cli.failures import REFUSED
 from tacit.cli.options import Data, Json, Neighbors, examples
 from tacit.cli.schema import read_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["EXAMPLES", "audit"]
 
@@ -129,6 +131,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _first_rows(path: Path, rows: int) -> pa.Table:
+    import pyarrow as pa
+
     from tacit.sources import as_source
 
     blocks: list[pa.Table] = []

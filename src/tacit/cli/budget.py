@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import tacit
 from tacit.cli import screen
 from tacit.cli.options import Delta, Json, Neighbors, NeighborsOption, examples
-from tacit.privacy import Account, Budget, Ledger
-from tacit.privacy.ledger_store import shown_url
+
+if TYPE_CHECKING:
+    from tacit.privacy import Account
 
 __all__ = ["app"]
 
@@ -35,7 +37,9 @@ def create(
     json: Json = False,
 ) -> None:
     """Give a data set a budget, once and for all; the ledger is made if there is none."""
-    account = Ledger(ledger).create(dataset, Budget(epsilon, delta), neighbors.value)
+    from tacit.privacy.ledger_store import shown_url
+
+    account = tacit.Ledger(ledger).create(dataset, tacit.Budget(epsilon, delta), neighbors.value)
     if json:
         screen.print_json(_state(account))
         return
@@ -48,7 +52,7 @@ def create(
 @app.command(epilog=examples("tacit budget show study.db patients"))
 def show(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
     """Show what a data set may spend, what it has spent and what is left."""
-    state = _state(Ledger(ledger).account(dataset))
+    state = _state(tacit.Ledger(ledger).account(dataset))
     if json:
         screen.print_json(state)
         return
@@ -60,7 +64,7 @@ def show(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
 @app.command("list")
 def list_(ledger: _Ledger, json: Json = False) -> None:
     """List all data sets and what is left of their budgets."""
-    book = Ledger(ledger)
+    book = tacit.Ledger(ledger)
     states = [_state(book.account(dataset)) for dataset in book.datasets()]
     if json:
         screen.print_json(states)
@@ -74,7 +78,7 @@ def history(ledger: _Ledger, dataset: _Dataset, json: Json = False) -> None:
 
     With --json, whole receipts: keep a copy elsewhere, and it will show whether the ledger was ever replaced.
     """
-    receipts = Ledger(ledger).history(dataset)
+    receipts = tacit.Ledger(ledger).history(dataset)
     if json:
         screen.print_json([asdict(receipt) for receipt in receipts])
         return
@@ -96,7 +100,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check that the record is whole: no charge was changed, removed or exchanged, no budget altered."""
-    book = Ledger(ledger)
+    book = tacit.Ledger(ledger)
     charges = {name: book.verify(name) for name in ([dataset] if dataset is not None else book.datasets())}
     if json:
         screen.print_json({"whole": True, "charges": charges})

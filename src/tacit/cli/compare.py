@@ -10,8 +10,6 @@ import typer
 from tacit.cli import screen
 from tacit.cli.options import Json, examples
 from tacit.cli.schema import read_schema
-from tacit.tables import compare as compare_tables
-from tacit.tables.comparison import NOT_PRIVATE
 
 __all__ = ["EXAMPLES", "compare"]
 
@@ -34,6 +32,9 @@ def compare(
 
     NOT PRIVATE: the figures are computed from the real rows. They are for whoever keeps them; do not publish them.
     """
+    from tacit.tables import compare as compare_tables
+    from tacit.tables.comparison import NOT_PRIVATE
+
     comparison = compare_tables(real, synthetic, schema=read_schema(schema), target=target)
     if json:
         screen.note(NOT_PRIVATE)

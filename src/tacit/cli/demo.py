@@ -9,13 +9,11 @@ from typing import Annotated
 
 import typer
 
+import tacit
 from tacit.cli import screen
-from tacit.cli.found import show_found
 from tacit.cli.model import report_writer
 from tacit.cli.options import Components, Epsilon, Json
-from tacit.data import load_randhie
 from tacit.files import check_destination
-from tacit.latent import GaussianMixture
 
 __all__ = ["demo"]
 
@@ -33,10 +31,13 @@ def demo(
 
     Prints the certificate and writes a report. The table is in the public domain and comes along.
     """
+    from tacit.cli.found import show_found
+    from tacit.data import load_randhie
+
     check_destination(output, endings=(".html",))
     write_report = report_writer()
     table, schema = load_randhie()
-    model = GaussianMixture(
+    model = tacit.GaussianMixture(
         components, epsilon=epsilon, bounds=schema, random_state=seed, verbose=sys.stderr.isatty()
     ).fit(table)
     path = write_report(model, output, title=_TITLE)

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from tacit.cli import screen
-from tacit.privacy import BudgetExceeded, PrivacyError
+from tacit.privacy.errors import BudgetExceeded, PrivacyError
 
 __all__ = ["BUDGET_EXCEEDED", "REFUSED", "sentences"]
 

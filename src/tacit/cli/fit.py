@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+import tacit
 from tacit.cli.model import load_kind
 from tacit.cli.options import (
     Clusters,
@@ -34,26 +35,16 @@ from tacit.cli.options import (
     examples,
 )
 from tacit.cli.spending import Spending, Target, with_spending
-from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
-from tacit.latent import (
-    FactorAnalysis,
-    GaussianMixture,
-    KMeans,
-    MissingCovariateRegression,
-    MixtureOfRegressions,
-    Moments,
-)
-from tacit.synthesis import TableModel
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
 
 _LINEAR = {
-    Penalty.none: LinearRegression,
-    Penalty.ridge: Ridge,
-    Penalty.lasso: Lasso,
-    Penalty.elastic_net: ElasticNet,
+    Penalty.none: "LinearRegression",
+    Penalty.ridge: "Ridge",
+    Penalty.lasso: "Lasso",
+    Penalty.elastic_net: "ElasticNet",
 }
 _FREE = ("factors", "from_moments", "output", "report", "force", "json")  # what means something where nothing is spent
 
@@ -116,7 +107,7 @@ def mixture(
     The data, the options and where the results go are checked before anything is charged.
     """
     options = {"covariance_type": covariance.value, "method": method.value, "missing": missing.value}
-    spending.fit(GaussianMixture, data, components, **options)
+    spending.fit(tacit.GaussianMixture, data, components, **options)
 
 
 @app.command(
@@ -144,7 +135,7 @@ def kmeans(
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    spending.fit(KMeans, data, clusters, method=method.value, missing=missing.value)
+    spending.fit(tacit.KMeans, data, clusters, method=method.value, missing=missing.value)
 
 
 @app.command(
@@ -162,7 +153,7 @@ def table(spending: Spending, data: Data, missing: MissingOrModelOption = Missin
     """
     if spending.schema is None:
         raise typer.BadParameter("A model of a table needs --schema FILE; tacit schema init makes one.")
-    spending.fit(TableModel, data, missing=missing.value)
+    spending.fit(tacit.TableModel, data, missing=missing.value)
 
 
 @app.command(
@@ -189,7 +180,9 @@ def regressions(
     The data, the options and where the results go are checked before anything is charged.
     """
     told = Target(target, target_bounds)
-    spending.fit(MixtureOfRegressions, data, components, target=told, fit_intercept=intercept, missing=missing.value)
+    spending.fit(
+        tacit.MixtureOfRegressions, data, components, target=told, fit_intercept=intercept, missing=missing.value
+    )
 
 
 @app.command(
@@ -230,7 +223,8 @@ def linear(
         raise typer.BadParameter("--l1-ratio is for --penalty elastic-net.")
     given = {name: value for name, value in (("alpha", alpha), ("l1_ratio", l1_ratio)) if value is not None}
     told = Target(target, target_bounds)
-    spending.fit(_LINEAR[penalty], data, target=told, fit_intercept=intercept, missing=missing.value, **given)
+    estimator = getattr(tacit, _LINEAR[penalty])
+    spending.fit(estimator, data, target=told, fit_intercept=intercept, missing=missing.value, **given)
 
 
 @app.command(
@@ -271,7 +265,7 @@ def logistic(
     if classes and spending.schema is not None:
         raise typer.BadParameter("--classes is for tables of numbers; the schema has the levels of the target.")
     options = {"C": inverse_penalty, "fit_intercept": intercept, "missing": missing.value}
-    spending.fit(LogisticRegression, data, target=target, classes=_labels(classes), **options)
+    spending.fit(tacit.LogisticRegression, data, target=target, classes=_labels(classes), **options)
 
 
 def _labels(words: list[str] | None) -> list[Any] | None:
@@ -299,7 +293,7 @@ def missing_regression(spending: Spending, data: Data, target: TargetName, targe
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    spending.fit(MissingCovariateRegression, data, target=Target(target, target_bounds))
+    spending.fit(tacit.MissingCovariateRegression, data, target=Target(target, target_bounds))
 
 
 @app.command(
@@ -325,7 +319,7 @@ def moments(
 
     The data, the options and where the results go are checked before anything is charged.
     """
-    spending.fit(Moments, data, method=method.value, missing=missing.value)
+    spending.fit(tacit.Moments, data, method=method.value, missing=missing.value)
 
 
 @app.command(
@@ -360,7 +354,7 @@ def factors(
     The data, the options and where the results go are checked before anything is charged.
     """
     if data is not None and from_moments is None:
-        spending.fit(FactorAnalysis, data, factors, method=method.value, missing=missing.value)
+        spending.fit(tacit.FactorAnalysis, data, factors, method=method.value, missing=missing.value)
         return
     if data is not None or from_moments is None:
         raise typer.BadParameter("Pass DATA or --from-moments MODEL, one of them.")
@@ -372,8 +366,8 @@ def factors(
     if useless:
         raise typer.BadParameter(f"With --from-moments nothing is read or spent, so leave out {', '.join(useless)}.")
     write_report = spending.check_destinations()
-    measured = load_kind(from_moments, (Moments,), "is no set of moments", "that tacit fit moments made")
-    model = FactorAnalysis.from_moments(measured, factors)
+    measured = load_kind(from_moments, (tacit.Moments,), "is no set of moments", "that tacit fit moments made")
+    model = tacit.FactorAnalysis.from_moments(measured, factors)
     said = (
         f"Computed {factors} factor(s) from the moments in {from_moments}. No row was read and nothing further was "
         "spent: the certificate is that of the moments."

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import typer
 
+import tacit
 from tacit.cli import screen
 from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
-from tacit.latent import FactorAnalysis, GaussianMixture
-from tacit.storage import load_model
-from tacit.synthesis import TableModel
-from tacit.tables.features import features
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
 
 __all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]
 
@@ -47,10 +44,12 @@ def sample(
 
     It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
     """
+    import numpy as np
+
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    kinds = (GaussianMixture, FactorAnalysis, TableModel)
+    kinds = (tacit.GaussianMixture, tacit.FactorAnalysis, tacit.TableModel)
     fitted = load_kind(model, kinds, "has no density to draw rows from", "of a mixture, of factors or of a table")
     rng = np.random.default_rng(seed)
     parts = (_part(fitted, min(_PART_ROWS, rows - start), rng) for start in range(0, rows, _PART_ROWS))
@@ -75,8 +74,9 @@ def report(
     check_destination(output, endings=(".html",))
     write_report = report_writer()
     from tacit.report.subject import check_subject
+    from tacit.tables.features import features
 
-    fitted = load_model(model)
+    fitted = tacit.load_model(model)
     try:
         check_subject(fitted)
     except TypeError as error:  # there are models without reports
@@ -91,7 +91,7 @@ def report(
 
 def certificate(model: ModelFile, json: Json = False) -> None:
     """Print a model's privacy certificate, in plain words or as JSON."""
-    fitted = load_model(model)
+    fitted = tacit.load_model(model)
     if json:
         typer.echo(fitted.privacy_.to_json())
     else:
@@ -111,7 +111,7 @@ def report_writer() -> Callable[..., Path]:
 
 def load_kind(path: Path, kinds: tuple[type, ...], otherwise: str, wanted: str) -> Any:
     """Read a model of one of these kinds; any other is refused, as it `otherwise`, for a file `wanted`."""
-    fitted = load_model(path)
+    fitted = tacit.load_model(path)
     if not isinstance(fitted, kinds):
         raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a file {wanted}.")
     return fitted
@@ -119,8 +119,11 @@ def load_kind(path: Path, kinds: tuple[type, ...], otherwise: str, wanted: str) 
 
 def write_parts(parts: Iterator[pa.Table], path: Path, advance: Callable[[int], None]) -> list[str]:
     """Write a table part by part, so that memory stays small, and return the names of the columns."""
+    from pyarrow.csv import CSVWriter
+    from pyarrow.parquet import ParquetWriter
+
     first = next(parts)
-    opened = pa.parquet.ParquetWriter if path.suffix.lower() == ".parquet" else pa.csv.CSVWriter
+    opened = ParquetWriter if path.suffix.lower() == ".parquet" else CSVWriter
     with opened(path, first.schema) as writer:
         for part in chain([first], parts):
             writer.write_table(part)
@@ -128,7 +131,11 @@ def write_parts(parts: Iterator[pa.Table], path: Path, advance: Callable[[int], 
     return list(first.column_names)
 
 
-def _part(model: GaussianMixture | FactorAnalysis | TableModel, rows: int, rng: np.random.Generator) -> pa.Table:
+def _part(
+    model: tacit.GaussianMixture | tacit.FactorAnalysis | tacit.TableModel, rows: int, rng: np.random.Generator
+) -> pa.Table:
+    import pyarrow as pa
+
     drawn = model.sample(rows, rng)
     if isinstance(drawn, tuple):
         drawn = drawn[0]  # a mixture tells which components they are of as well

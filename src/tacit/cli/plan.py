@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import tacit
 from tacit.cli import screen
-from tacit.cli.forecast import Expectation, forecast, simulated_rows
 from tacit.cli.options import Covariance, Delta, Json, Neighbors, NeighborsOption, examples
 from tacit.cli.schema import read_schema
-from tacit.cli.simulation import Setting
-from tacit.cli.trials import FIGURES, TRIALS
-from tacit.privacy import Budget
-from tacit.tables import Numeric, Schema
+
+if TYPE_CHECKING:
+    from tacit.cli.forecast import Expectation
 
 __all__ = ["EXAMPLES", "plan"]
 
@@ -81,6 +80,10 @@ def plan(
 
     Tables of this size and of these columns are simulated, and fitted privately and without privacy. No data is read.
     """
+    from tacit.cli.forecast import forecast, simulated_rows
+    from tacit.cli.simulation import Setting
+    from tacit.cli.trials import TRIALS
+
     if (schema is None) == (columns is None):
         raise typer.BadParameter("Pass --schema FILE or --columns NUMBER, one of them.")
     parts = TRIALS[model].parts
@@ -96,7 +99,7 @@ def plan(
     epsilons = sorted(set(epsilon or _EPSILONS))
     _check(rows, wide, size, tables, parts or "")
     for each in epsilons:
-        Budget(each, delta)
+        tacit.Budget(each, delta)
     setting = Setting.of(known, wide, target)
     simulated = simulated_rows(rows, setting.domain.columns)
     options: dict[str, Any] = {"neighbors": neighbors.value}
@@ -132,7 +135,9 @@ def plan(
         screen.note(f"Simulated with {simulated:,} rows, to save time; with {rows:,} the errors are smaller.")
 
 
-def _check_target(model: Model, schema: Schema | None, target: str | None) -> None:
+def _check_target(model: Model, schema: tacit.Schema | None, target: str | None) -> None:
+    from tacit.tables import Numeric
+
     if target is not None and (model is not Model.regressions or schema is None):
         raise typer.BadParameter("--target is for regressions with a --schema; leave it out.")
     if model is Model.regressions and schema is not None:
@@ -150,6 +155,8 @@ def _check(rows: int, columns: int, size: int | None, tables: int, parts: str) -
 
 
 def _print_errors(expected: list[Expectation], size: int | None) -> None:
+    from tacit.cli.trials import FIGURES
+
     names = list(expected[0].figures)
     rows = [
         (

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import tacit
 from tacit.cli import screen
 from tacit.cli.options import Force, Json, examples
 from tacit.files import check_destination, written_whole
-from tacit.sources import as_source, has_missing
-from tacit.tables import Boolean, Categorical, Column, Ignored, Schema
+
+if TYPE_CHECKING:
+    from tacit.tables import Column
 
 __all__ = ["app", "read_schema"]
 
@@ -36,11 +38,13 @@ def init(
     Nothing is read from rows, because that would reveal rows. With --peek it is, and the file, all fits with it, their
     certificates and their reports say so.
     """
+    from tacit.sources import as_source
+
     to_screen = str(output) == "-"
     if not to_screen:
         check_destination(output, replace=force)
     source = as_source(data)
-    text = Schema.template(source, peek=peek)
+    text = tacit.Schema.template(source, peek=peek)
     blanks = sum(line.startswith(('type = ""', 'low = ""', 'high = ""', "levels = []")) for line in text.splitlines())
     if to_screen and not json:
         typer.echo(text, nl=False)
@@ -71,6 +75,8 @@ def check(
 
     What this says about a table is meant for its keeper: whether it can be read, and whether cells are missing.
     """
+    from tacit.sources import has_missing
+
     known = read_schema(schema)
     missing = None
     if data is not None:
@@ -95,10 +101,10 @@ def check(
         )
 
 
-def read_schema(path: Path) -> Schema:
+def read_schema(path: Path) -> tacit.Schema:
     """Read a schema, or refuse it with a sentence for every column that is wrong, not only for the first."""
     try:
-        return Schema.from_toml(path)
+        return tacit.Schema.from_toml(path)
     except ValueError as error:
         problems = _problems(path)
         if len(problems) < 2:
@@ -118,13 +124,15 @@ def _problems(path: Path) -> list[str]:
 def _problem(name: str, settings: Any) -> str | None:
     companion = f"{name} "  # as a schema needs one column that is used
     try:
-        Schema.from_dict({"columns": {name: settings, companion: {"type": "boolean"}}})
+        tacit.Schema.from_dict({"columns": {name: settings, companion: {"type": "boolean"}}})
     except (ValueError, TypeError) as error:
         return str(error)
     return None
 
 
 def _values(column: Column) -> str:
+    from tacit.tables import Boolean, Categorical, Ignored
+
     if isinstance(column, Ignored):
         return "-"
     if isinstance(column, Boolean):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tacit.privacy import Certificate
+if TYPE_CHECKING:
+    from tacit.privacy import Certificate
 
 __all__ = ["certificate", "not_shown", "note", "numbered_table", "print_json", "progress", "say", "table", "where"]
 

@@ -10,21 +10,20 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
+import tacit
 from tacit.cli import screen
-from tacit.cli.found import found, show_found, summary
 from tacit.cli.model import report_writer
 from tacit.cli.options import Delta, Epsilon, Force, Json, Neighbors, NeighborsOption
 from tacit.cli.schema import read_schema
 from tacit.files import check_destination
-from tacit.fitting import PrivateEstimator
-from tacit.privacy import Account, Ledger
-from tacit.sources import opened
-from tacit.storage import save_model
-from tacit.tables import Schema
+
+if TYPE_CHECKING:
+    from tacit.fitting import PrivateEstimator
+    from tacit.privacy import Account
 
 __all__ = ["Spending", "Target", "with_spending"]
 
@@ -81,6 +80,9 @@ class Spending:
 
         A target that is a number has bounds; the name alone is that of a column of classes.
         """
+        from tacit.cli.found import found
+        from tacit.sources import opened
+
         if (self.ledger is None) != (self.dataset is None):
             raise typer.BadParameter(
                 "--ledger (or TACIT_LEDGER) and --dataset belong together: a ledger, and a data set in it."
@@ -89,9 +91,11 @@ class Spending:
         write_report = self.check_destinations()
         account = None
         if self.ledger is not None and self.dataset is not None:
-            account = Ledger(self.ledger).account(self.dataset)
+            account = tacit.Ledger(self.ledger).account(self.dataset)
         if isinstance(target, Target):
-            options["target_bounds"] = target.bounds if target.bounds or isinstance(public, Schema | str) else public
+            options["target_bounds"] = (
+                target.bounds if target.bounds or isinstance(public, tacit.Schema | str) else public
+            )
         model = kind(
             *size,
             epsilon=self.epsilon,
@@ -125,6 +129,8 @@ class Spending:
         account: Account | None = None,
     ) -> None:
         """Save a model and its report, and say what was found."""
+        from tacit.cli.found import show_found, summary
+
         output = _saved(model, self.output)
         if write_report is not None:
             write_report(model, self.report, title=title)
@@ -142,7 +148,7 @@ class Spending:
         rest = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
         screen.where(model=output, report=self.report, left=rest, certificate=f"tacit certificate {output}")
 
-    def _public(self) -> Schema | tuple[float, float] | float | str:
+    def _public(self) -> tacit.Schema | tuple[float, float] | float | str:
         given = [
             option
             for option, value in (
@@ -190,9 +196,9 @@ def with_spending(command: Callable[..., None]) -> Callable[..., None]:
 def _saved(model: PrivateEstimator, output: Path) -> Path:
     """Save a model that was paid for: where it should go, or else where it can."""
     try:
-        return save_model(model, output)
+        return tacit.save_model(model, output)
     except OSError as error:
         elsewhere = Path(tempfile.mkdtemp(prefix="tacit-")) / output.name
-        save_model(model, elsewhere)
+        tacit.save_model(model, elsewhere)
         screen.note(f"Warning: nothing could be written to {output} any more ({error}); the model is in {elsewhere}.")
         return elsewhere

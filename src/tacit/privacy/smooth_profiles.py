@@ -37,7 +37,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats import ncx2
 
 __all__ = ["smooth_gaussian_delta", "smooth_laplace_delta"]
 
@@ -88,6 +87,8 @@ def smooth_gaussian_delta(
     >>> smooth_gaussian_delta(np.array([0.5, 1.0]), 0.2, 0.03, 10).round(9).tolist()
     [0.006243602, 0.000161179]
     """
+    from scipy.stats import ncx2  # Here, because scipy.stats is slow to import and no other plan needs it.
+
     worst = np.zeros_like(epsilons)
     for log_scale in (-smoothness, smoothness):
         kept = -math.expm1(2 * log_scale)  # 1 - e^(2u): positive where Q is the narrower

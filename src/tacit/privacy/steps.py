@@ -226,7 +226,7 @@ def _check_fields(kind: str, options: dict[str, Any], known: list[str]) -> None:
         raise ValueError(f"A step of kind {kind!r} has the fields {sorted(known)}, and this one has {sorted(options)}.")
 
 
-_NESTED = {
+NESTED = {
     "SplitGaussian": "Split(parts, Gaussian(name, noise_multiplier, count, size))",
     "SplitSelection": "Split(parts, Selection(name, noise_multiplier, count, size))",
     "SampledGaussian": "Sampled(rate, Gaussian(name, noise_multiplier, count, size))",
@@ -234,6 +234,6 @@ _NESTED = {
 
 
 def __getattr__(name: str) -> object:
-    if name in _NESTED:
-        raise ImportError(f"{name} of version 0.1 is written {_NESTED[name]} now: steps nest.")
+    if name in NESTED:
+        raise ImportError(f"{name} of version 0.1 is written {NESTED[name]} now: steps nest.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
