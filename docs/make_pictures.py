@@ -23,7 +23,7 @@ from experiments._pictures import BLUE, GREY, ORANGE, ellipses
 
 import tacit
 from tacit.data import load_randhie
-from tacit.latent.scale_free import ScaleFree
+from tacit.mixture.scale_free import ScaleFree
 from tacit.privacy import Budget, Certificate, Gaussian
 from tacit.release import Curator, planned
 from tacit.sources import as_source

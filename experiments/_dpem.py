@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
-from tacit.latent.composition import noise_multipliers
-from tacit.latent.moment_perturbation import PerParameter, _floored, _inside
+from tacit.mixture.dp_em import PerParameter, _floored, _inside
+from tacit.mixture.published_compositions import noise_multipliers
 from tacit.privacy import Budget, Step
 
 NOT_PRIVATE = "not private"

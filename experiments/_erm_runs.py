@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 import tacit
-from tacit.erm import ConvexLoss, ElasticNetPenalty
-from tacit.erm.linear_estimator import SOLVERS
-from tacit.erm.variance_reduced import DIFFERENCE, RATE
+from tacit.linear import ConvexLoss, ElasticNetPenalty
+from tacit.linear.linear_estimator import SOLVERS
+from tacit.linear.variance_reduced import DIFFERENCE, RATE
 from tacit.privacy import Budget, Gaussian
 from tacit.release import planned
 

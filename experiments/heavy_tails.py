@@ -44,10 +44,10 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.erm.coordinates import Coordinates
-from tacit.erm.problem import Problem
-from tacit.erm.robust_descent import RobustDescent
-from tacit.latent.engine import run
+from tacit.fitting.engine import run
+from tacit.linear.coordinates import Coordinates
+from tacit.linear.problem import Problem
+from tacit.linear.robust_descent import RobustDescent
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
 from tacit.release import Curator, planned

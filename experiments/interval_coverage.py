@@ -6,7 +6,7 @@ Each setting is fitted to as many tables, drawn anew, with `confidence_intervals
 cover 0.90; with 200 fits of a few components, figures are good to a hundredth or two. Components are those that the
 intervals are about: each is compared with the true one nearest to the middle of its intervals.
 
-"By fits" are settings for which whole fits are simulated, as for tables with gaps: see `tacit.latent.uncertainty`.
+"By fits" are settings for which whole fits are simulated, as for tables with gaps: see `tacit.mixture.uncertainty`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import tacit
-from tacit.latent import uncertainty
+from tacit.mixture import uncertainty
 from tacit.tables import Categorical, Numeric, Schema
 
 RESULTS = Path(__file__).parent / "results"

@@ -26,7 +26,7 @@ from sklearn.linear_model import LinearRegression
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE
-from tacit.latent.mixture import Mixture
+from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents
 
 RESULTS = Path(__file__).parent / "results"

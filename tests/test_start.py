@@ -31,7 +31,7 @@ HEAVY = {
     ),
     *("threadpoolctl", "tacit.fitting", "tacit.release", "tacit.statistics"),
 }
-LAZY = ["tacit", "tacit.erm", "tacit.latent", "tacit.privacy", "tacit.tables"]
+LAZY = ["tacit", "tacit.linear", "tacit.privacy", "tacit.tables"]
 COMPLETION = {"_TACIT_COMPLETE": "complete_bash", "COMP_WORDS": "tacit fit m", "COMP_CWORD": "2"}
 ALL_HELP = """
 from typer.main import get_command
@@ -130,13 +130,13 @@ def test_names_are_listed_imported_by_a_star_and_explained(package):
 
 
 def test_a_name_means_the_same_everywhere():
-    assert tacit.GaussianMixture is tacit.latent.GaussianMixture is tacit.latent.gaussian_mixture.GaussianMixture
+    assert tacit.GaussianMixture is tacit.mixture.GaussianMixture is tacit.mixture.gaussian_mixture.GaussianMixture
     assert isinstance(tacit.Budget(1.0), tacit.privacy.budget.Budget)
 
 
 def test_submodules_are_attributes_as_before():
     """``import tacit`` was enough to write ``tacit.privacy.steps``."""
-    python("import tacit; tacit.privacy.steps.Gaussian; tacit.sources.as_source; tacit.latent.gaussian_mixture")
+    python("import tacit; tacit.privacy.steps.Gaussian; tacit.sources.as_source; tacit.mixture.gaussian_mixture")
 
 
 def test_pickles_are_read_where_nothing_was_imported(tmp_path):

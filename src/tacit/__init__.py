@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 from tacit.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from tacit.erm import ERM, ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-    from tacit.latent import (
-        FactorAnalysis,
-        GaussianMixture,
-        KMeans,
-        MissingCovariateRegression,
-        MixtureOfRegressions,
-        MixturePrior,
-        Moments,
-        SymmetricMixture,
+    from tacit.clusters import KMeans
+    from tacit.linear import (
+        ERM,
+        ElasticNet,
+        HuberRegressor,
+        Lasso,
+        LinearRegression,
+        LinearSVC,
+        LogisticRegression,
+        Ridge,
     )
+    from tacit.mixture import GaussianMixture, MixturePrior
+    from tacit.moments import FactorAnalysis, Moments
     from tacit.privacy import Budget, Certificate, Ledger, Plan
+    from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions, SymmetricMixture
     from tacit.robust import RobustMean, mean
     from tacit.storage import load_model, save_model
     from tacit.synthesis import TableModel
@@ -30,7 +33,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "tacit.erm": [
+            "tacit.linear": [
                 "ERM",
                 "ElasticNet",
                 "HuberRegressor",
@@ -40,16 +43,10 @@ else:
                 "LogisticRegression",
                 "Ridge",
             ],
-            "tacit.latent": [
-                "FactorAnalysis",
-                "GaussianMixture",
-                "KMeans",
-                "MissingCovariateRegression",
-                "MixtureOfRegressions",
-                "MixturePrior",
-                "Moments",
-                "SymmetricMixture",
-            ],
+            "tacit.clusters": ["KMeans"],
+            "tacit.mixture": ["GaussianMixture", "MixturePrior"],
+            "tacit.moments": ["FactorAnalysis", "Moments"],
+            "tacit.regressions": ["MissingCovariateRegression", "MixtureOfRegressions", "SymmetricMixture"],
             "tacit.privacy": ["Budget", "Certificate", "Ledger", "Plan"],
             "tacit.robust": ["RobustMean", "mean"],
             "tacit.storage": ["load_model", "save_model"],

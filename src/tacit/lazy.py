@@ -7,9 +7,9 @@ for the first time. Type checkers do not run these functions; the package shows 
 .. code-block:: python
 
     if TYPE_CHECKING:
-        from tacit.erm.ridge import Ridge
+        from tacit.linear.ridge import Ridge
     else:
-        __getattr__, __dir__ = lazy_names(__name__, {"tacit.erm.ridge": ["Ridge"]})
+        __getattr__, __dir__ = lazy_names(__name__, {"tacit.linear.ridge": ["Ridge"]})
 """
 
 from __future__ import annotations

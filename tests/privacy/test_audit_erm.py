@@ -12,7 +12,8 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
-from tacit.erm import ConvexLoss, HuberLoss, L1Ball, LogisticLoss, shares
+from tacit.linear import ConvexLoss, HuberLoss, L1Ball, LogisticLoss
+from tacit.linear import row_shares as shares
 from tacit.privacy import Budget, Gaussian, Plan, Sampled, Split
 from tacit.release import Curator, planned
 from tacit.sources import as_source

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator
-from tacit.erm import shares
+from tacit.linear import row_shares as shares
 from tacit.privacy import Split
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import expit
 
 from tacit.audit import audit_outputs
-from tacit.erm import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
+from tacit.linear import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
 from tacit.release import Curator, Minimum, planned

@@ -13,7 +13,7 @@ from transcript import LARGE_CROWD, Transcript, audited, hard_pair
 
 import tacit
 from tacit.audit import attack_sensitivity, audit_estimator, audit_outputs
-from tacit.latent import gaussian_mixture, scale_free
+from tacit.mixture import gaussian_mixture, scale_free
 from tacit.privacy import Gaussian, Plan, PlanError
 from tacit.release import Curator
 from tacit.sources import as_source

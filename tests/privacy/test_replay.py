@@ -14,7 +14,7 @@ import pytest
 
 import tacit
 from tacit.audit import replay
-from tacit.erm import Box, ConvexLoss, ElasticNetPenalty, L1Ball, L2Ball
+from tacit.linear import Box, ConvexLoss, ElasticNetPenalty, L1Ball, L2Ball
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
 
 ROWS = 400

@@ -19,8 +19,8 @@ from transcript import Transcript, hard_pair
 import tacit
 import tacit.statistics
 from tacit.audit import attack_sensitivity
-from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
-from tacit.latent.release_shape import block_weights
+from tacit.fitting.moment_weights import block_weights
+from tacit.linear import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.release import Affine, Curator
 from tacit.release.precision import BLOCK_ROWS

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cli import screen
-from tacit.latent import GaussianMixture
-from tacit.latent.table_mixture import table_layout
+from tacit.mixture import GaussianMixture
+from tacit.mixture.table_mixture import table_layout
 from tacit.tables import Categorical, Numeric
 
 __all__ = ["component_table", "spreads", "summary"]

@@ -9,16 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.cli import components, linear, screen
-from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+from tacit.clusters import KMeans
 from tacit.fitting import PrivateEstimator
-from tacit.latent import (
-    FactorAnalysis,
-    GaussianMixture,
-    KMeans,
-    MissingCovariateRegression,
-    MixtureOfRegressions,
-    Moments,
-)
+from tacit.linear import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+from tacit.mixture import GaussianMixture
+from tacit.moments import FactorAnalysis, Moments
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
 from tacit.report.regression_view import RegressionView
 from tacit.synthesis import TableModel

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.cli import screen
 from tacit.cli.components import spreads
-from tacit.erm import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+from tacit.linear import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from tacit.report.linear_view import LinearView
 
 __all__ = ["NAMES", "show_classes", "show_regression", "summary"]

@@ -9,8 +9,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.erm import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, MissingCovariateRegression, MixtureOfRegressions
+from tacit.clusters import KMeans
+from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from tacit.mixture import GaussianMixture
+from tacit.moments import FactorAnalysis
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
 from tacit.sources import Source, as_source, numeric
 
 __all__ = ["KINDS", "prediction_tables"]

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 from tacit.cli.simulation import Setting, drawn_mixture, mixture_rows
-from tacit.latent import MixtureOfRegressions
-from tacit.latent.regressions import Regressions
+from tacit.regressions import MixtureOfRegressions
+from tacit.regressions.regressions import Regressions
 from tacit.tables import Schema
 
 __all__ = ["drawn", "estimator", "judge"]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from tacit.latent.factors import Factors
-from tacit.latent.table_mixture import TableMixture, shares_of_one, table_layout
+from tacit.mixture.table_mixture import TableMixture, shares_of_one, table_layout
+from tacit.moments.factors import Factors
 from tacit.sources import BLOCK_ROWS
 from tacit.tables import Domain, Schema
 

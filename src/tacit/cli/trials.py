@@ -20,9 +20,11 @@ from tacit.cli.simulation import (
     mixture_rows,
     ordinary_mixture,
 )
-from tacit.latent import FactorAnalysis, GaussianMixture, KMeans, Moments
-from tacit.latent.factors import Factors, likeliest_factors
-from tacit.latent.table_mixture import TableMixture
+from tacit.clusters import KMeans
+from tacit.mixture import GaussianMixture
+from tacit.mixture.table_mixture import TableMixture
+from tacit.moments import FactorAnalysis, Moments
+from tacit.moments.factors import Factors, likeliest_factors
 
 __all__ = ["FIGURES", "TEST_ROWS", "TRIALS", "Trial", "TrialKind"]
 

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.latent import FactorAnalysis, KMeans, Moments
+from tacit.clusters import KMeans
 from tacit.messages import brief
+from tacit.moments import FactorAnalysis, Moments
 from tacit.tables import Domain
 from tacit.tables.features import Feature, features
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
-from tacit.erm import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
 from tacit.report.slopes_view import NAMELESS, Array, SlopesView, around, described
 from tacit.tables.features import Feature
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.latent import GaussianMixture
+from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
 from tacit.report.numerals import rounded, scientific
 from tacit.report.pictures import curve, lowest_power

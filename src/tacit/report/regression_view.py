@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.latent import MissingCovariateRegression, MixtureOfRegressions
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
 from tacit.report.slopes_view import Array, SlopesView, described
 
 

@@ -8,16 +8,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.erm import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.latent import (
-    FactorAnalysis,
-    GaussianMixture,
-    KMeans,
-    MissingCovariateRegression,
-    MixtureOfRegressions,
-    Moments,
-)
+from tacit.clusters import KMeans
+from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from tacit.mixture import GaussianMixture
+from tacit.moments import FactorAnalysis, Moments
 from tacit.privacy import Certificate
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
 from tacit.report import centres, components, correlations, linear_models, loadings, regressions, table_columns
 from tacit.report.cautions import (
     Caution,

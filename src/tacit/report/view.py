@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.latent import GaussianMixture
-from tacit.latent.outliers import Outliers
-from tacit.latent.table_mixture import table_layout
 from tacit.messages import brief
+from tacit.mixture import GaussianMixture
+from tacit.mixture.outliers import Outliers
+from tacit.mixture.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
 Array = NDArray[np.float64]

@@ -79,7 +79,7 @@ class LossGradients:
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.erm import LogisticLoss
+    >>> from tacit.linear import LogisticLoss
     >>> gradients = LossGradients(LogisticLoss(), np.zeros((1, 2)), radius=1.0)
     >>> gradients.gradient(gradients.block_sum(np.array([[1.0, 1.0], [-0.5, 0.0]])))
     array([[ 0.  , -0.75]])

@@ -57,7 +57,7 @@ class WeighedGradients:
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.erm import LogisticLoss
+    >>> from tacit.linear import LogisticLoss
     >>> gradients = WeighedGradients(LogisticLoss(), np.zeros((1, 2)), radius=2.0)
     >>> gradients.block_sum(np.array([[1.0, 1.0], [3.0, 0.0]]))
     array([-0.3,  0.1])

@@ -20,8 +20,8 @@ The format, ``tacit.model/1``
 
 What the fit found is, for
 
-- GaussianMixture: "mixture" (see :mod:`tacit.latent.stored_mixture`), "rows", the public or a noisy number of rows, and
-  "released", a list of all noisy sums in the order of the releases, unless they are very many: for intervals;
+- GaussianMixture: "mixture" (see :mod:`tacit.mixture.stored_mixture`), "rows", the public or a noisy number of rows,
+  and "released", a list of all noisy sums in the order of the releases, unless they are very many: for intervals;
 - KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
 - Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
 - FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z;
@@ -59,7 +59,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.erm import (
+from tacit.clusters import KMeans
+from tacit.files import written_whole
+from tacit.fitting import PrivateEstimator, check_shapes
+from tacit.linear import (
     ElasticNet,
     HuberRegressor,
     Lasso,
@@ -68,19 +71,10 @@ from tacit.erm import (
     LogisticRegression,
     Ridge,
 )
-from tacit.files import written_whole
-from tacit.fitting import PrivateEstimator, check_shapes
-from tacit.latent import (
-    FactorAnalysis,
-    GaussianMixture,
-    KMeans,
-    MissingCovariateRegression,
-    MixtureOfRegressions,
-    MixturePrior,
-    Moments,
-    SymmetricMixture,
-)
+from tacit.mixture import GaussianMixture, MixturePrior
+from tacit.moments import FactorAnalysis, Moments
 from tacit.privacy import Certificate
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions, SymmetricMixture
 from tacit.robust import RobustMean
 from tacit.synthesis import TableModel
 from tacit.tables import Domain, Schema

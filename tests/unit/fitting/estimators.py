@@ -3,7 +3,7 @@
 import numpy as np
 
 import tacit
-from tacit.erm import ConvexLoss
+from tacit.linear import ConvexLoss
 
 ROWS = 400
 COMMON = {"epsilon": 5.0, "delta": 1e-4}

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import tacit
 from tacit.audit import audit_estimator
-from tacit.erm import L1Ball
+from tacit.linear import L1Ball
 from tacit.privacy import Gaussian
 from tacit.release import Curator
 from tacit.tables import Boolean, Categorical, Ignored, Integer, Numeric, Schema

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from tacit.erm import HuberLoss, LogisticLoss
+from tacit.linear import HuberLoss, LogisticLoss
 from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, PlanError, TiltedGaussian
 from tacit.release import Curator, Minimum, planned
 from tacit.sources import as_source, numeric
@@ -144,7 +144,7 @@ def test_what_a_search_comes_to_is_checked(monkeypatch, elsewhere):
 
 
 def test_losses_that_are_convex_by_declaration_have_no_private_minima():
-    from tacit.erm import ConvexLoss
+    from tacit.linear import ConvexLoss
 
     declared = ConvexLoss(lambda p, y: (p - y) ** 2 / 2, lambda p, y: p - y, lipschitz=20.0, smoothness=1.0)
     with pytest.raises(TypeError, match="by declaration alone"):

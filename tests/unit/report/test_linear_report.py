@@ -357,7 +357,7 @@ def test_pairs_are_refused(models):
 
 
 def test_losses_of_ones_own_have_no_report():
-    loss = tacit.erm.ConvexLoss(
+    loss = tacit.linear.ConvexLoss(
         value=lambda p, t: np.logaddexp(p, -p), slope=lambda p, t: np.tanh(p), lipschitz=1.0, smoothness=1.0
     )
     with pytest.raises(TypeError, match="this is a ERM"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.erm import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
+from tacit.linear import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 
 RNG = np.random.default_rng(0)
 LOSSES = [

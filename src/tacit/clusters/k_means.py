@@ -1,0 +1,244 @@
+"""The estimator: private k-means with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.clusters.adaptive_clusters import AdaptiveClusters
+from tacit.clusters.coordinates import Extent
+from tacit.clusters.private_lloyd import PrivateLloyd
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
+from tacit.fitting.engine import run
+from tacit.messages import brief
+from tacit.privacy import Account, Budget, Plan, Step
+from tacit.release import Affine, uncalibrated
+from tacit.statistics import Centres
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+_METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
+    """k-means under differential privacy.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    method : {"adaptive", "dplloyd", "dplloyd_zcdp", "dpem"}, default "adaptive"
+        "adaptive" measures each cluster from its own current centre and is the best there is. The others add noise that
+        is sized for the bounds: DPLloyd with linear composition, the same with zCDP composition, and the variant of
+        Park et al. (2017).
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget. delta should be well below 1 / number of rows. With delta=0 "adaptive" and "dplloyd" have
+        Laplace noise and are purely epsilon-private ("dplloyd" always is); the others need a delta.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
+        "private" a tenth of the budget is spent on finding a range. They are never read from the data.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        Number of releases ("adaptive") or iterations, fixed beforehand: there is no convergence test.
+    init : "private" or (n_clusters, n_features) array, default "private"
+        "private" grows the clusters by splitting; or your own centres. Methods other than "adaptive" start from points
+        spread over the bounds unless centres are given.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number, as in :class:`tacit.GaussianMixture`.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    cluster_centers_ : (n_clusters, n_features) array
+        Largest cluster first.
+    n_iter_ : int
+        How many releases were made.
+    privacy_ : Certificate
+        What was released, with how much noise, and what that guarantees.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where the rows' columns have names.
+
+    Notes
+    -----
+    Distances are Euclidean in the rows' own units, as in scikit-learn: columns with wide ranges weigh more. With a
+    schema they are in standard coordinates, where every number's range is [-1, 1] and a category is 0 or 1.
+
+    Everything that a fit sets is private: it may be printed or published. There are no ``labels_``, no ``inertia_`` and
+    no ``fit_predict``, because those are functions of rows that no noise protects. ``predict``, ``transform`` and
+    ``score`` work on the rows you give them, and what they return is as sensitive as those rows are;
+    ``fit_transform`` returns what ``transform`` would, as pipelines expect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
+    >>> model = tacit.KMeans(2, epsilon=1.0, bounds=(-10, 10), random_state=0).fit(X)
+    >>> model.cluster_centers_.round(1) + 0.0
+    array([[ 2.,  1.],
+           [-2.,  0.]])
+    >>> model.predict([[-3.0, 0.0], [1.0, 1.0]])
+    array([1, 0])
+    >>> model.privacy_.epsilon() <= 1.0
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        method: str = "adaptive",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        init: Any = "private",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.init = init
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> KMeans:
+        """Find the centres of the rows of `X`, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : ignored
+        """
+        budget = self._checked_budget()
+        domain, rows = self._open(X)
+        n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
+        model = self._model(domain, budget, n_rows)
+        curator = self._curator(
+            rows, domain, model.steps(), budget, f"KMeans({self.n_clusters}, method={self.method!r})"
+        )
+        domain = self._enter(curator, domain)
+        model = self._model(domain, budget, n_rows)  # in the bounds as they were found
+        stretch = model.extent.stretch
+        if (stretch != 1.0).any():
+            curator.map_rows(Affine(stretch, np.zeros(len(stretch))))
+        with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
+            clusters = model.finish(run(model, curator, watch))
+        self._publish(clusters.centres / stretch)
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, [f"k-means with {self.n_clusters} cluster(s), method {self.method}."])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the index of each row's nearest centre."""
+        check_is_fitted(self)
+        centres = Centres(self._centres)
+        return np.concatenate([centres.nearest(block * self._extent.stretch) for block in self._standard_blocks(X)])
+
+    def transform(self, X: Any) -> Array:
+        """Return the distance of each row from each centre, (rows, n_clusters)."""
+        distances = []
+        for block in self._standard_blocks(X):
+            rows = block * self._extent.stretch
+            away = [np.linalg.norm(rows - centre, axis=1) for centre in self._centres]
+            distances.append(np.stack(away, axis=1) * self._extent.unit)
+        return np.concatenate(distances)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the sum of squared distances of rows from their nearest centres, as scikit-learn does."""
+        return -float(np.sum(self.transform(X).min(axis=1) ** 2))
+
+    def __sklearn_tags__(self) -> Any:
+        # Not by ClusterMixin: its fit_predict returns labels_, which there are none of.
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)  # for scikit-learn, which names the columns of transform
+
+    def _checked_budget(self) -> Budget:
+        if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
+            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {brief(self.n_clusters)}.")
+        check_choices(self, method=_METHODS)
+        if isinstance(self.init, str) and self.init != "private":
+            raise ValueError(f'init must be "private" or an array of centres, and it is {brief(self.init)}.')
+        budget = checked_budget(self, pure=True)
+        if budget.delta == 0 and self.method in ("dplloyd_zcdp", "dpem"):
+            raise ValueError(
+                f"delta is 0, and method {self.method!r} needs one above 0; pass for instance delta=1e-6, or method "
+                '"adaptive" or "dplloyd".'
+            )
+        if budget.delta == 0 and isinstance(self.bounds, str):
+            raise ValueError("delta is 0, and finding bounds privately needs one above 0; pass delta=1e-6, or bounds.")
+        return budget
+
+    def _model(self, domain: Domain, budget: Budget, n_rows: int | None) -> AdaptiveClusters | PrivateLloyd:
+        extent = Extent.of(domain)
+        centres = self._starting_centres(domain, extent)
+        if self.method == "adaptive":
+            pure = budget.delta == 0
+            return AdaptiveClusters(self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon)
+        return PrivateLloyd(self.n_clusters, extent, self.method, budget, self.n_iter, centres)
+
+    def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:
+        if isinstance(self.init, str):
+            return None
+        centres, shape = float_array(self.init), (self.n_clusters, domain.columns)
+        if centres is None or centres.shape != shape or not np.isfinite(centres).all():
+            raise ValueError(
+                f"init must be {self.n_clusters} finite centres of {domain.columns} column(s), and it is "
+                f"{brief(self.init)} of another shape, or has cells that are not finite."
+            )
+        return domain.standardise(centres) * extent.stretch
+
+    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        if self.method == "dplloyd" and not isinstance(self.bounds, str):
+            budget = Budget(budget.epsilon, 0.0)  # linear composition: what it spends is epsilon, whatever delta is
+        elif self.method != "adaptive" and not isinstance(self.bounds, str):
+            stated = uncalibrated(steps, budget, self.neighbors)
+            if stated.delta(budget.epsilon) <= budget.delta:
+                return stated
+        return super()._plan(steps, budget)
+
+    def _publish(self, standard_centres: Array) -> None:
+        """Set the public attributes, in the units of the rows."""
+        self._extent = Extent.of(self._domain)
+        self._standard_centres = standard_centres
+        self._centres = standard_centres * self._extent.stretch
+        self.cluster_centers_ = self._domain.restore(standard_centres)
+
+    _about = "clusters have their centres in coordinates of z."
+
+    def _stored(self) -> dict[str, Any]:
+        return {"clusters": {"centres": self._standard_centres.tolist()}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked_budget()
+        centres = np.array(values["clusters"]["centres"], float)
+        check_shapes(centres=(centres, (self.n_clusters, self._domain.columns)))
+        self._publish(centres)

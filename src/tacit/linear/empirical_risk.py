@@ -1,0 +1,184 @@
+"""The estimator: any convex loss of a linear prediction, with penalties and constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.fitting import check_choices, checked_budget
+from tacit.linear.convex_loss import ConvexLoss
+from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.linear.newton import SIGNAL
+from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
+from tacit.messages import brief
+from tacit.privacy import Account
+from tacit.release import RowMap
+from tacit.statistics.components import Array
+
+
+class ERM(LinearEstimator):
+    """The least mean loss of a linear prediction, for a convex loss of your own, under differential privacy.
+
+    Parameters
+    ----------
+    loss : ConvexLoss
+    regularizer : ElasticNetPenalty, optional
+        What is added to the mean loss: of coefficients on inputs in standard coordinates, where bounds are -1 and 1.
+    constraint : L2Ball, L1Ball or Box, optional
+        What these coefficients are confined to. An L1Ball goes without a regularizer.
+    fit_intercept : bool, default True
+    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "frank_wolfe"}
+        By default "auto": "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes
+        neither. "frank_wolfe" is for an L1Ball and many columns: each step chooses a corner; delta may be 0.
+    n_iter : int or "auto", default "auto"
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high)
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : (n_features,) array
+    intercept_ : float
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> from tacit.linear import ConvexLoss
+    >>> quantile = ConvexLoss(  # of the upper quartile, with its corner rounded off
+    ...     value=lambda p, t: np.logaddexp(0.0, 4 * (p - t)) / 4 - 0.75 * (p - t),
+    ...     slope=lambda p, t: 0.5 + 0.5 * np.tanh(2 * (p - t)) - 0.75,
+    ...     lipschitz=0.75,
+    ...     smoothness=1.0,
+    ... )
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.normal(size=20_000)
+    >>> model = tacit.ERM(quantile, bounds=5, target_bounds=15, random_state=0).fit(X, y)
+    >>> model.coef_.round(1), round(float(np.mean(y < model.predict(X))), 1)
+    (array([ 2., -1.]), 0.8)
+    """
+
+    _proven_loss = False
+
+    def __init__(
+        self,
+        loss: ConvexLoss | None = None,
+        *,
+        regularizer: ElasticNetPenalty | None = None,
+        constraint: L2Ball | L1Ball | Box | None = None,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        n_iter: int | str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.regularizer = regularizer
+        self.constraint = constraint
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> ERM:
+        """Minimise the mean loss of rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        self._penalty = self._checked_penalty()
+        budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        curator, _, _ = self._fit_rows(
+            domain, rows, n_rows, budget, 1, lambda scatter: self.loss, self._own_targets, np.nan
+        )
+        intercepts, slopes = self._in_units(self._coefficients)
+        self.coef_, self.intercept_ = slopes[0], float(intercepts[0])
+        self._certify(curator, budget, n_rows, [f"Empirical risk minimisation, solver {self._solver()}."])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the linear prediction of each row."""
+        return self._linear(X)[:, 0]
+
+    def _checked_penalty(self) -> Any:
+        check_choices(self, solver=("auto", *SOLVERS))
+        if not isinstance(self.loss, ConvexLoss):
+            raise ValueError(
+                f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {brief(self.loss)}."
+            )
+        if self.regularizer is not None and not isinstance(self.regularizer, ElasticNetPenalty):
+            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {brief(self.regularizer)}.")
+        if self.constraint is not None and not isinstance(self.constraint, L2Ball | L1Ball | Box):
+            raise ValueError(f"constraint must be an L2Ball, an L1Ball or a Box, and it is {brief(self.constraint)}.")
+        if self.regularizer is None:
+            penalty: Any = self.constraint
+        elif self.constraint is None:
+            penalty = self.regularizer
+        elif isinstance(self.constraint, L1Ball):
+            raise ValueError("An L1Ball goes without a regularizer; leave one of the two out.")
+        else:
+            penalty = Penalised(self.regularizer, self.constraint)
+        if penalty is not None and self.solver == "newton":
+            raise ValueError('solver="newton" takes no regularizer and no constraint; use "accmd" or "gradient".')
+        return penalty
+
+    def _solver(self) -> str:
+        if self.solver != "auto":
+            return str(self.solver)
+        return "newton" if self._penalty is None else "accmd"
+
+    def _own_targets(self, scatter: Scatter) -> list[RowMap]:
+        centre, unit = self._target
+        return [target_map(self._domain.columns, -centre / unit, 1 / unit)]
+
+    def _ridge(self, rows: float) -> float:
+        return 0.0
+
+    def _signal_of(self, scatter: Scatter) -> float:
+        spread = np.sqrt(max(float(scatter.second[-1, -1]), 0.0)) * scatter.units[-1] * self._target[1]
+        return max(SIGNAL, float(spread))

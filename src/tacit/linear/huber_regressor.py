@@ -1,0 +1,186 @@
+"""The estimator: linear regression that outliers among targets do not disturb."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from tacit.fitting import check_choices, check_shapes, checked_budget
+from tacit.fitting.supervised import scored
+from tacit.linear.coordinates import Coordinates, Scatter, target_map
+from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.messages import brief
+from tacit.privacy import Account
+from tacit.release import RowMap
+from tacit.statistics.components import Array
+from tacit.statistics.losses import HuberLoss
+
+
+class HuberRegressor(RegressorMixin, LinearEstimator):
+    """Linear regression with Huber's loss, under differential privacy: squares for small residuals, linear beyond.
+
+    Parameters
+    ----------
+    threshold : float, default 1.35
+        Where the loss turns linear, in units of the residuals' scale. (scikit-learn calls it epsilon.)
+    alpha : float, default 1e-4
+        Half of the squared coefficients, times alpha, is added to the sum of losses.
+    fit_intercept : bool, default True
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
+        noise to the minimum, and is of use with a large alpha alone.
+    n_iter : int or "auto", default "auto"
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high)
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    coef_ : (n_features,) array
+    intercept_, scale_ : float
+        The scale is that of residuals from the line that moments of rows, cut off where rows are rare, have.
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = X @ [2.0, -1.0] + rng.standard_t(2, size=20_000)
+    >>> model = tacit.HuberRegressor(bounds=5, target_bounds=50, random_state=0).fit(X, y)
+    >>> model.coef_.round(1)
+    array([ 2., -1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 1.35,
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        solver: str = "newton",
+        n_iter: int | str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.threshold = threshold
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> HuberRegressor:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        budget = self._checked()
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        curator, _, _ = self._fit_rows(
+            domain, rows, n_rows, budget, 1, lambda scatter: HuberLoss(self.threshold), _in_scales, np.nan
+        )
+        centre, unit = self._target
+        mean, scale = self._middle
+        self._coefficients = unit * scale * self._coefficients
+        self._coefficients[:, 0] += centre + unit * mean
+        self._publish(unit * scale)
+        self._certify(curator, budget, n_rows, [f"Huber's regression, solver {self.solver}."])
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each row."""
+        return self._linear(X)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination of predictions, R²."""
+        return scored("r2_score", y, self.predict(X), sample_weight)
+
+    def _checked(self) -> Any:
+        check_choices(self, solver=tuple(SOLVERS))
+        for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not least < value < np.inf:
+                raise ValueError(f"{name} must be a number, not negative, and it is {brief(value)}.")
+        return checked_budget(self)
+
+    def _publish(self, scale: float) -> None:
+        intercepts, slopes = self._in_units(self._coefficients)
+        self.coef_, self.intercept_, self.scale_ = slopes[0], float(intercepts[0]), scale
+
+    _about = (
+        "the last of its columns is the target. It is predicted, in its own units, by coefficients[0][0] plus the sum "
+        "over inputs j of coefficients[0][1 + j] times the input's z. Residuals are judged beside scale, in its units."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        stored["predictor"]["scale"] = self.scale_
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        self._restore_predictor(values, 1)
+        scale = np.array(values["predictor"]["scale"], float)
+        check_shapes(scale=(scale, ()))
+        if not scale > 0:
+            raise ValueError("the scale must be positive")
+        self._publish(float(scale))
+
+    _signal = 1.0  # in units of residuals
+
+    def _ridge(self, rows: float) -> float:
+        return self.alpha / rows
+
+    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
+        self._middle = float(scatter.mean[-1]), scatter.residual_scale
+        return 0.0, scatter.slopes(coordinates)
+
+
+def _in_scales(scatter: Scatter) -> list[RowMap]:
+    return [target_map(len(scatter.mean) - 1, float(scatter.mean[-1]), scatter.residual_scale)]

@@ -1,0 +1,217 @@
+"""What private linear regressions share: one fit, of which every penalty makes its own coefficients."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
+from tacit.fitting.engine import Watch, run
+from tacit.fitting.supervised import scored
+from tacit.linear.input_moments import input_layout
+from tacit.linear.input_spread import InputSpread
+from tacit.linear.linear_fit import LinearFit
+from tacit.linear.newton_regression import NewtonRegression
+from tacit.linear.sample_aggregate import COEFFICIENTS, SampleAggregate
+from tacit.linear.score_regression import ScoreRegression
+from tacit.messages import brief
+from tacit.mixture.table_mixture import table_layout
+from tacit.moments.moments import Moments
+from tacit.privacy import Budget
+from tacit.release import Curator
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+_SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
+
+
+class LinearModel(RegressorMixin, SupervisedEstimator):
+    """A linear regression. Subclasses take ``fit_intercept`` and ``target_bounds`` beside what all estimators take.
+
+    They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
+    """
+
+    _spread: InputSpread | None = None
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        self._check_options()
+        budget = checked_budget(self, missing=("error", "ignore"))
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 1, "the least number")
+        model = self._model(domain, n_rows, budget)
+        curator = self._curator(rows, domain, model.steps(), budget, type(self).__name__)
+        if isinstance(model, SampleAggregate):  # refused while nothing is charged yet, where rows are too few
+            curator.noise(COEFFICIENTS, model.statistic_asked)
+        joint = self._enter(curator, domain)
+        model = self._model(joint, n_rows, budget)
+        with progress(self.verbose, "Fitting a linear regression") as watch:
+            found = self._run(model, curator, watch)
+        self._publish(self._in_units(found, joint))
+        self.n_iter_ = len(model.rounds)
+        self._certify(curator, budget, n_rows, self._notes())
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the expected target of each row."""
+        check_is_fitted(self)
+        centre, scale = self._domain.centre, self._domain.scale
+        slopes = self.coef_ * scale
+        level = self.intercept_ + float(self.coef_ @ centre)
+        return np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the coefficient of determination of predictions, R²."""
+        return scored("r2_score", y, self.predict(X), sample_weight)
+
+    @classmethod
+    def _of_moments(cls, moments: Moments, target: Any, options: dict[str, Any]) -> Any:
+        """Return the model made of released moments, whose column `target` is the target."""
+        if not isinstance(moments, Moments):
+            raise TypeError(f"{cls.__name__} is made of fitted tacit.Moments, and this is a {type(moments).__name__}.")
+        check_is_fitted(moments, "privacy_")
+        model = cls(**options, **{name: getattr(moments, name) for name in _SHARED})
+        model._check_options()
+        names = getattr(moments, "feature_names_in_", moments._domain.names)
+        place = _place(target, names, moments.n_features_in_)
+        order = np.append(np.delete(np.arange(moments.n_features_in_), place), place)
+        found = _least_squares(moments, order, model.fit_intercept)
+        joint = moments._domain
+        if joint.schema is not None:
+            raise ValueError(
+                "These moments are of rows encoded by a schema; a regression is made of moments of numbers. Fit "
+                f"{cls.__name__} itself with the schema as bounds."
+            )
+        ordered = None if names is None else tuple(str(names[i]) for i in order)
+        model._restore_domain(Domain(joint.centre[order], joint.scale[order], joint.ball, None, ordered))
+        model._publish(found)
+        model.n_iter_ = moments.n_iter_
+        note = f"{cls.__name__} computed from these moments, at no further cost."
+        model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
+        model._remember()
+        return model
+
+    def _run(self, model: Any, curator: Curator, watch: Watch) -> LinearFit:
+        if isinstance(model, NewtonRegression):
+            return model.fitted(curator, watch)
+        return model.finish(run(model, curator, watch))
+
+    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+        origin = None if self.fit_intercept else -domain.centre / domain.scale
+        layout = input_layout(domain)
+        if layout.levels:
+            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances)
+        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
+
+    def _publish(self, fit: LinearFit) -> None:
+        """Set the public attributes, in the units of inputs and target."""
+        fit = self._penalised(fit)
+        self.coef_ = fit.slopes
+        self.intercept_ = fit.intercept if self.fit_intercept else 0.0
+        if fit.variance is not None:
+            self.noise_variance_ = fit.variance
+        elif hasattr(self, "noise_variance_"):
+            del self.noise_variance_
+        self._spread = fit.spread
+
+    def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
+        return fit.restored(joint.centre, joint.scale)
+
+    def _penalised(self, fit: LinearFit) -> LinearFit:
+        return fit
+
+    def _check_options(self) -> None:
+        """Refuse, in a sentence, what makes no sense."""
+
+    def _notes(self) -> list[str]:
+        levels = table_layout(self._domain).levels
+        how = "Newton steps, with residuals clipped" if levels else "moments of clipped scores"
+        return [f"{type(self).__name__}, by {how}."]
+
+    _about = (
+        "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
+        "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
+        "and errors has the standard errors of intercept and coefficients, where they are known; inputs has means and "
+        "standard deviations of inputs, where they were measured."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        found = {"intercept": self.intercept_, "coefficients": self.coef_.tolist()}
+        known = hasattr(self, "coef_errors_")
+        errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
+        found |= {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}
+        return {"linear": found | {"inputs": None if self._spread is None else self._spread.stored()}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._check_options()
+        stored = values["linear"]
+        self.coef_, self.intercept_ = np.array(stored["coefficients"], float), float(stored["intercept"])
+        check_shapes(coefficients=(self.coef_, (self._domain.columns,)), intercept=(np.array(self.intercept_), ()))
+        if stored["noise_variance"] is not None:
+            check_number("noise_variance", stored["noise_variance"])
+            self.noise_variance_ = float(stored["noise_variance"])
+        if stored["errors"] is not None:
+            errors = np.array(stored["errors"], float)
+            check_shapes(errors=(errors, (1 + self._domain.columns,)))
+            if (errors < 0).any():
+                raise ValueError("standard errors must not be negative")
+            self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
+        self._spread = InputSpread.restored(stored.get("inputs"), self._domain.columns)
+
+
+def _place(target: Any, names: Any, columns: int) -> int:
+    """Return which column is the target, told by its name or its place."""
+    if isinstance(target, str):
+        known = [] if names is None else list(names)
+        if target not in known:
+            raise ValueError(f"The target is the column {brief(target)}, and the moments have no column of that name.")
+        return known.index(target)
+    whole = isinstance(target, numbers.Integral) and not isinstance(target, bool)
+    if not whole or not -columns <= target < columns:
+        raise ValueError(
+            f"The target must be a column's name or place, of {columns} columns, and it is {brief(target)}."
+        )
+    if columns < 2:
+        raise ValueError("A regression takes moments of two columns or more.")
+    return int(target) % columns
+
+
+def _least_squares(moments: Moments, order: Array, fit_intercept: bool) -> LinearFit:
+    """Return least squares of the last column in `order` on the others."""
+    second = moments.covariance_ if fit_intercept else moments.second_moment_
+    mean = moments.mean_[order] if fit_intercept else np.zeros(len(order))
+    second = second[np.ix_(order, order)]
+    slopes = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
+    left = float(second[-1, -1] - slopes @ second[:-1, -1])
+    inputs = InputSpread(moments.mean_[order[:-1]], np.sqrt(np.diag(moments.covariance_)[order[:-1]]))
+    return LinearFit(
+        mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0), spread=inputs
+    )
+
+
+def check_number(name: str, value: Any, most: float = math.inf) -> None:
+    """Refuse what is not a number from 0 up to `most`.
+
+    Examples
+    --------
+    >>> check_number("alpha", -1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: alpha must be a number, 0 or more, and it is -1.0.
+    """
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most or value == math.inf:
+        up_to = "or more" if most == math.inf else f"to {most:g}"
+        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {brief(value)}.")

@@ -1,0 +1,153 @@
+"""The estimator: a linear classifier with the hinge loss, its corner rounded off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.linear.classifier import LinearClassifier
+from tacit.messages import brief
+from tacit.privacy import Account
+from tacit.statistics.losses import SmoothedHingeLoss
+
+
+class LinearSVC(LinearClassifier):
+    """Linear support vector classification of two classes, under differential privacy.
+
+    The loss is the hinge, with its corner rounded off over `width` to both sides, so that it has a slope everywhere.
+
+    Parameters
+    ----------
+    classes : list of labels, optional
+        Both labels: public knowledge. With a schema as `bounds` they are the levels of the column `y`.
+    width : float, default 0.5
+        Of the part of the loss that is rounded off.
+    C : float, default 1.0
+        Half of the squared coefficients, over C, is added to the sum of losses, as in scikit-learn; ``inf`` for none.
+    class_weight : dict, optional
+        What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
+    fit_intercept : bool, default True
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
+        noise to the minimum, and is of use with a small C alone.
+    n_iter : int or "auto", default "auto"
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_ : (1, n_features) array
+    intercept_ : (1,) array
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = np.where(X @ [2.0, -1.0] + rng.normal(size=20_000) > 0, "yes", "no")
+    >>> model = tacit.LinearSVC(classes=["no", "yes"], bounds=5, random_state=0).fit(X, y)
+    >>> model.predict([[1.0, 0.0], [-1.0, 0.0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        *,
+        classes: Any = None,
+        width: float = 0.5,
+        C: float = 1.0,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "newton",
+        n_iter: int | str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.classes = classes
+        self.width = width
+        self.C = C
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> LinearSVC:
+        """Fit the classifier to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        budget = self._checked()
+        domain, rows = self._open_both(X, y)
+        self._check_classes()
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        loss = SmoothedHingeLoss(self._weights, self.width)
+        curator, _, _ = self._fit_rows(domain, rows, n_rows, budget, 1, lambda scatter: loss, self._to_codes, 1.0)
+        self._publish()
+        self._certify(curator, budget, n_rows, [f"Linear support vector classification, solver {self.solver}."])
+        return self
+
+    _about = (
+        "the last of its columns has the class, of two. It is the second where coefficients[0][0] plus the sum over "
+        "inputs j of coefficients[0][1 + j] times the input's z is over 0."
+    )
+
+    def _checked(self) -> Any:
+        if not 0 < self.width < float("inf"):
+            raise ValueError(f"width must be a positive number, and it is {brief(self.width)}.")
+        return super()._checked()
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"LinearSVC tells two classes apart, and there are {len(self.classes_)}. Only binary classification is "
+                "supported; use LogisticRegression for more."
+            )
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        self._check_classes()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

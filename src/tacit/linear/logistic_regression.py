@@ -1,0 +1,185 @@
+"""The estimator: logistic regression of two or more classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import check_shapes
+from tacit.linear.classifier import LinearClassifier
+from tacit.linear.intervals import CoefficientIntervals
+from tacit.privacy import Account
+from tacit.statistics.components import Array
+from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression under differential privacy.
+
+    Inputs are measured first, and coefficients by Newton steps on white inputs, filtered; see
+    :mod:`tacit.linear.newton`.
+
+    Parameters
+    ----------
+    classes : list of labels, optional
+        All labels that could occur: public knowledge. With a schema as `bounds` they are the levels of the column `y`.
+    C : float, default 1.0
+        Half of the squared coefficients, over C, is added to the sum of losses, as in scikit-learn; ``inf`` for none.
+    class_weight : dict, optional
+        What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
+    fit_intercept : bool, default True
+    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output", "objective"}
+        By default "newton". The others are published ones, corrected where they were not private, and kept for
+        comparison. "output" adds noise to the minimum, and is of use with a small C alone; "objective" adds it to what
+        is minimised, for two classes.
+    n_iter : int or "auto", default "auto"
+        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output" and "objective".
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_ : (1, n_features) or (n_classes, n_features) array
+    intercept_ : (1,) or (n_classes,) array
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    privacy_ : Certificate
+        What was spent, on what, by which mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 2))
+    >>> y = np.where(X @ [2.0, -1.0] + rng.logistic(size=20_000) > 0, "yes", "no")
+    >>> model = tacit.LogisticRegression(classes=["no", "yes"], bounds=5, random_state=0).fit(X, y)
+    >>> model.coef_.round(1)
+    array([[ 1.9, -1. ]])
+    >>> model.predict([[1.0, 0.0], [-1.0, 0.0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    _smooth_loss = True
+
+    def __init__(
+        self,
+        *,
+        classes: Any = None,
+        C: float = 1.0,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        solver: str = "newton",
+        n_iter: int | str = "auto",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.classes = classes
+        self.C = C
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> LogisticRegression:
+        """Fit the regression to rows, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : (n,) array, or the name of a column of `X`
+        """
+        budget = self._checked()
+        domain, rows = self._open_both(X, y)
+        n_rows = self._check_rows(rows, 2, "least number of rows")
+        two = len(self.classes_) == 2
+        loss = LogisticLoss(self._weights) if two else SoftmaxLoss(self._weights)
+        curator, problem, found = self._fit_rows(
+            domain, rows, n_rows, budget, loss.outputs, lambda scatter: loss, self._to_codes, 1.0
+        )
+        self._publish()
+        self._covariance = self._covariance_in_units(problem, found)
+        self._certify(curator, budget, n_rows, [f"Logistic regression, solver {self.solver}."])
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class, for each row."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the probability of each class, for each row."""
+        scores = self._linear(X)
+        if len(self.classes_) == 2:
+            return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
+        return log_softmax(scores, axis=1)
+
+    _about = (
+        "the last of its columns has the class. With two classes, the log odds of the second are coefficients[0][0] "
+        "plus the sum over inputs j of coefficients[0][1 + j] times the input's z; with more, the logarithm of the "
+        "probability of class k is that of coefficients[k], up to what makes probabilities add up to 1. covariance is "
+        "that of all intercepts and slopes, row by row, in the units of the rows, where it is known."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        stored = super()._stored()
+        stored["predictor"]["covariance"] = None if self._covariance is None else self._covariance.tolist()
+        return stored
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        super()._restore(values)
+        covariance = values["predictor"]["covariance"]
+        self._covariance = None if covariance is None else np.array(covariance, float)
+        if self._covariance is not None:
+            check_shapes(covariance=(self._covariance, (self._coefficients.size, self._coefficients.size)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.solver != "objective"
+        return tags
+
+    def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
+        """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.
+
+        They cost nothing, as they follow from what was released. Of solvers, "newton" alone keeps account of how far
+        off coefficients may be.
+        """
+        check_is_fitted(self)
+        if self._covariance is None:
+            raise ValueError(f'Intervals are for solver="newton", and this model was fitted with {self.solver!r}.')
+        errors = np.sqrt(np.maximum(np.diag(self._covariance), 0.0)).reshape(len(self.coef_), -1)
+        return CoefficientIntervals.normal(self.coef_, self.intercept_, errors[:, 1:], errors[:, 0], level)

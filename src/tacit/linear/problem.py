@@ -1,0 +1,158 @@
+"""What solvers are given, once inputs are known: a loss, coordinates, a start, and what is added to the mean loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from tacit.linear.coordinates import Coordinates
+from tacit.privacy import Plan, Step
+from tacit.statistics import LossGradients
+from tacit.statistics.components import Array
+
+_LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
+SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
+_LARGEST = 1e4  # coefficients are kept below, as noise may be anything
+_SMALL = 0.12  # noise beside sampling error that is not worth a shorter radius
+
+
+class Penalty(Protocol):
+    """What is added to the mean loss, of coefficients (K, d) on inputs in standard coordinates."""
+
+    def prox(self, slopes: Array, step: float) -> Array:
+        """Return the minimum over v of |v - slopes|^2 / 2 + step * penalty(v)."""
+
+
+class Solver:
+    """What estimators ask of every solver before rows are read."""
+
+    measures: ClassVar[bool] = True  # where inputs lie, first
+
+    @staticmethod
+    def refusal(estimator: Any) -> str | None:
+        """Return why an estimator, as its parameters are, cannot be fitted with this solver; None if it can."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A mean loss to be minimised, on rows in `coordinates`.
+
+    Parameters
+    ----------
+    loss : PredictionLoss
+        With ``lipschitz``, ``redundant`` and ``expected_curvature``; see :mod:`tacit.statistics.losses`.
+    coordinates : Coordinates
+    begin : (K, 1 + d) array
+        Where to start.
+    intercept : float
+        1, or 0 for predictions without intercepts.
+    ridge : (1 + d, 1 + d) array
+        Half of what its quadratic form has for the coefficients of a prediction is added to the mean loss.
+    noise : float
+        Of the sum of gradients, as if all of the solver's budget were spent on one release of rows of length 1.
+    penalty : Penalty, optional
+        What else is added, for solvers that go by proximal steps.
+    shares : int, default 1
+        How many shares the rows are dealt out into.
+    most_rows : float
+        There are no more rows than this.
+    """
+
+    loss: Any
+    coordinates: Coordinates
+    begin: Array
+    intercept: float
+    ridge: Array
+    noise: float
+    penalty: Penalty | None = None
+    shares: int = 1
+    most_rows: float = math.inf
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are, as far as is known."""
+        return self.coordinates.rows
+
+    @property
+    def radius(self) -> float:
+        """How long gradients may be: half as long as an ordinary row's can be; more where noise is small anyway."""
+        ordinary = self.loss.lipschitz * self.coordinates.length
+        relative = self.noise * self.coordinates.length / (SAMPLING * math.sqrt(self.rows))
+        return ordinary * float(np.clip(_SMALL / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
+
+    def gradients(self, coefficients: Array, curvature: float = 0.0) -> LossGradients:
+        """Return the statistic at these coefficients."""
+        return LossGradients(self.loss, coefficients, self.radius, curvature, self.intercept)
+
+    def mean_gradient(self, statistic: LossGradients, released: Array, rows: float | None = None) -> Array:
+        """Return the gradient of mean loss and ridge, from what was released of `rows` rows, by default all."""
+        mean = statistic.gradient(released) / (self.rows if rows is None else rows)
+        if not self.intercept:
+            mean[:, 0] = 0.0
+        return self.with_ridge(self.left(statistic) * statistic.coefficients, mean)
+
+    def left(self, statistic: LossGradients) -> float:
+        """Return what share of the mean loss's curvature the statistic's weights leave, for Gaussian inputs.
+
+        A ridge must count for as much less, or it weighs more beside a loss that was weighed down.
+        """
+        if statistic.anchor is not None or not self.ridge.any():  # differences have no weights
+            return 1.0
+        beta, coordinates = statistic.coefficients, self.coordinates
+        values, axes = np.linalg.eigh((beta[:, 1:] * coordinates.variances) @ beta[:, 1:].T)
+        predictions = (axes * np.sqrt(np.maximum(values, 0.0))) @ _normals(len(beta)) + self.intercept * beta[:, :1]
+        steepest = self.loss.derivatives(predictions, np.zeros(predictions.shape[1]))[1]
+        weights = np.minimum(1.0, statistic.radius / np.maximum(coordinates.length * steepest, 1e-300))
+        curvatures = np.einsum("aan->n", self.loss.expected_curvature(predictions))
+        return float(weights @ curvatures) / max(float(curvatures.sum()), 1e-300) if curvatures.any() else 1.0
+
+    def with_ridge(self, coefficients: Array, mean: Array) -> Array:
+        """Return the gradient of mean loss and ridge, from that of the mean loss, in directions that matter."""
+        return self.free_outputs @ mean + coefficients @ self.ridge
+
+    @property
+    def free_outputs(self) -> Array:
+        """The directions (K, K) in which predictions matter: with one for each class, all but that they all grow."""
+        outputs = len(self.begin)
+        return np.eye(outputs) - (1 / outputs if self.loss.redundant else 0.0)
+
+    def prox(self, coefficients: Array, step: float) -> Array:
+        """Return the proximal point of the penalty; intercepts have none."""
+        if self.penalty is None:
+            return coefficients
+        moved = coefficients.copy()
+        moved[:, 1:] = self.penalty.prox(coefficients[:, 1:], step)
+        return moved
+
+    @property
+    def smoothness(self) -> float:
+        """The largest curvature of the mean."""
+        spread = max(self.intercept, self.coordinates.largest)
+        return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
+
+
+def noise_of(plan: Plan, steps: Sequence[Step], share: float) -> float:
+    """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1.
+
+    The plan is of these steps, of which the solver's have this share, and maybe of others before them.
+    """
+    scaled = plan.steps[-len(steps)].noise_multiplier / steps[0].noise_multiplier
+    return scaled / math.sqrt(share) * (2.0 if plan.neighbors == "replace_one" else 1.0)
+
+
+def bounded(coefficients: Array) -> Array:
+    """Return coefficients that are finite numbers of some reasonable size."""
+    return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)
+
+
+@lru_cache(maxsize=8)
+def _normals(outputs: int) -> Array:
+    """Return normal numbers (K, 1024), the same each time, and as many of each sign."""
+    half = np.random.default_rng(0).normal(size=(outputs, 512))
+    return np.concatenate([half, -half], axis=1)

@@ -1,0 +1,77 @@
+"""How scores are clipped, and what is made of noisy matrices of them. Plain numerics: no data, no privacy."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from tacit.fitting.shrinkage import shrunk
+from tacit.regressions.regression_moments import kept_by_clipping
+from tacit.statistics.components import Array
+
+_RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
+SHAPE_DOUBT = 0.06  # of curvature and second moment of scores: how far from those of normal laws they may be
+_LEAST_SIZE = 0.1  # of a matrix in any direction, relative to its mean
+
+
+def usual_reach(columns: int) -> float:
+    """Return a length that (1, u) has in next to no row, if u is standard normal.
+
+    Examples
+    --------
+    >>> round(usual_reach(10), 2)
+    5.24
+    """
+    return math.sqrt(4 + columns + 3 * math.sqrt(2 * columns))
+
+
+@lru_cache(maxsize=64)
+def best_radius(columns: int, noise: float) -> float:
+    """Return where to clip scores, in ordinary lengths, for the least variance of coefficients: chance and noise.
+
+    `noise` is that of a coefficient if scores are clipped at one ordinary length, in standard errors. Errors are taken
+    to be normal; the less noise there is, the farther out rows are believed, and the nearer to least squares it is.
+
+    Examples
+    --------
+    >>> [best_radius(10, noise) for noise in (1.0, 0.1, 0.001)]
+    [0.7, 2.0, 5.0]
+    """
+
+    def variance(radius: float) -> float:
+        kept, spread = kept_by_clipping(columns, usual_reach(columns), radius * math.sqrt(1 + columns))
+        return (spread + (noise * radius) ** 2) / kept**2
+
+    return min(_RADII, key=variance)
+
+
+def smoothed_matrix(matrix: Array, noise: float, usual: float) -> Array:
+    """Return a positive definite matrix of known noise: about `usual` times the identity, and what stands out.
+
+    The noise is `noise` on the diagonal and noise / sqrt(2) off it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0).round(3)
+    array([[1. , 0.5],
+           [0.5, 3. ]])
+    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0).round(3)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    wide, doubt = len(matrix), SHAPE_DOUBT * usual**2
+    size = float(np.trace(matrix)) / wide
+    change = shrunk(np.array([size - usual]), noise / math.sqrt(wide), doubt)[0][0]
+    rows, cols = np.triu_indices(wide)
+    units = np.where(rows == cols, 1.0, math.sqrt(2.0))
+    apart = shrunk((matrix - size * np.eye(wide))[rows, cols] * units, noise, doubt)[0] / units
+    size = max(usual + change, _LEAST_SIZE * usual)
+    smooth = size * np.eye(wide)
+    smooth[rows, cols] += apart
+    smooth[cols, rows] = smooth[rows, cols]
+    values, axes = np.linalg.eigh(smooth)
+    smooth = (axes * np.maximum(values, _LEAST_SIZE * size)) @ axes.T
+    return (smooth + smooth.T) / 2

@@ -1,0 +1,256 @@
+"""The estimator: private factor analysis with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.messages import brief
+from tacit.moments.factors import Factors, likeliest_factors
+from tacit.moments.moments import Moments
+from tacit.privacy import Account
+from tacit.statistics.components import Array
+
+_METHODS = {"adaptive": "adaptive", "paper": "published"}  # and what moments call it
+_PARTS = ("mean", "loadings", "unique")
+_SHARED = ("epsilon", "delta", "bounds", "neighbors", "n_iter", "missing", "ledger", "random_state", "verbose")
+
+
+class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
+    """Factor analysis under differential privacy: rows are mean + W z + noise, with few factors z.
+
+    Moments are released (:class:`tacit.Moments`). Expectation-maximisation on them reads no rows and costs nothing, so
+    it runs until it settles.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        How many factors. At a small epsilon fewer may stand out of the noise; the rest have loadings near zero.
+    method : {"adaptive", "paper"}, default "adaptive"
+        "paper" is what Park et al. (2017) published: one release of the second moment in the public ball, with the mean
+        taken to be its centre.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget. delta should be well below 1 / number of rows.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about rows; as in :class:`tacit.GaussianMixture`.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        As in :class:`tacit.GaussianMixture`.
+    n_iter : int or "auto", default "auto"
+        Number of releases, fixed beforehand.
+    missing : {"error", "ignore"}, default "error"
+        Refuse rows with missing cells, or leave them out.
+    ledger : Account, optional
+        What the fit is charged to.
+    random_state : int, optional
+        For tests and experiments only: it makes the noise reproducible, so *not private*.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        The loadings W', strongest factor first, as in scikit-learn.
+    noise_variance_ : (n_features,) array
+        Variance of each column that is not its factors'.
+    mean_ : (n_features,) array
+    n_iter_ : int
+        How many releases were made.
+    privacy_ : Certificate
+        What was released, with how much noise, and what that guarantees.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where the rows' columns have names.
+
+    Notes
+    -----
+    Everything that a fit sets is private. ``transform``, ``score`` and so ``fit_transform`` work on the rows you give
+    them, and what they return is as sensitive as those rows are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(20_000, 1)) @ [[1.0, -1.0, 2.0]] + 0.5 * rng.normal(size=(20_000, 3))
+    >>> model = tacit.FactorAnalysis(1, epsilon=1.0, bounds=(-20, 20), random_state=0).fit(X)
+    >>> model.components_.round(1)
+    array([[ 1., -1.,  2.]])
+    >>> model.transform(X[:5]).shape
+    (5, 1)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        method: str = "adaptive",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def from_moments(cls, moments: Moments, n_components: int = 1) -> FactorAnalysis:
+        """Return the factors of moments that have been released already: no row is read, and nothing is charged.
+
+        Any number of models may be made of the same moments. Their certificate is that of the moments.
+
+        Parameters
+        ----------
+        moments : Moments
+            Fitted.
+        n_components : int, default 1
+        """
+        if not isinstance(moments, Moments):
+            raise TypeError(f"Factors are made of fitted tacit.Moments, and this is a {type(moments).__name__}.")
+        check_is_fitted(moments, "privacy_")
+        model = cls(n_components, **{name: getattr(moments, name) for name in _SHARED})
+        model._check_components(moments.n_features_in_)
+        if moments.method == "published":
+            model.method = "paper"
+        note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
+        model._from(moments, note)._remember()
+        return model
+
+    def fit(self, X: Any, y: Any = None) -> FactorAnalysis:
+        """Fit the factors to the rows of `X`, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : ignored
+        """
+        check_choices(self, method=tuple(_METHODS))
+        domain, _ = self._open(X)
+        self._check_components(domain.columns)
+        moments = Moments(method=_METHODS[self.method], **{name: getattr(self, name) for name in _SHARED})
+        return self._from(moments.fit(X), f"Factor analysis of {self.n_components} component(s), method {self.method}.")
+
+    def transform(self, X: Any) -> Array:
+        """Return what is to be expected of the factors of each row."""
+        return np.concatenate([self._factors.scores(block) for block in self._standard_blocks(X)])
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density at each row, in the units of the rows."""
+        densities = [self._factors.log_density(block) for block in self._standard_blocks(X)]
+        return np.concatenate(densities) + self._domain.log_jacobian
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows of `X`."""
+        return float(self.score_samples(X).mean())
+
+    def get_covariance(self) -> Array:
+        """Return the covariance that the model gives rows: W W' plus the noise variances."""
+        check_is_fitted(self)
+        return self._factors.covariance() * np.outer(self._domain.scale, self._domain.scale)
+
+    def get_precision(self) -> Array:
+        """Return the inverse of the covariance."""
+        check_is_fitted(self)
+        return self._factors.precision() / np.outer(self._domain.scale, self._domain.scale)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array | pa.Table:
+        """Draw synthetic rows, at no further cost to privacy.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, numpy Generator or None
+            Of the synthetic rows alone.
+
+        Returns
+        -------
+        X : array, or a pyarrow Table with the schema's columns if the bounds are a schema
+            Rows inside the bounds.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
+            raise ValueError(
+                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+            )
+        z = self._factors.sample(n_samples, np.random.default_rng(random_state))
+        return self._domain.table(self._domain.standardise(self._domain.restore(z)))
+
+    def _check_components(self, columns: int) -> None:
+        wanted = self.n_components
+        if not isinstance(wanted, numbers.Integral) or not 1 <= wanted <= columns:
+            raise ValueError(
+                f"n_components must be a whole number from 1 to the number of columns, {columns}, and it is "
+                f"{brief(wanted)}."
+            )
+
+    def _from(self, moments: Moments, note: str) -> FactorAnalysis:
+        scale = moments._domain.scale
+        mean = (moments.mean_ - moments._domain.centre) / scale
+        covariance = moments.covariance_ / scale
+        covariance /= scale[:, None]
+        self._domain = moments._domain
+        self._publish(likeliest_factors(mean, covariance, self.n_components))
+        self.n_features_in_ = moments.n_features_in_
+        if hasattr(moments, "feature_names_in_"):
+            self.feature_names_in_ = moments.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_iter_ = moments.n_iter_
+        self.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
+        return self
+
+    def _publish(self, factors: Factors) -> None:
+        """Set the public attributes, in the units of the rows."""
+        scale = self._domain.scale
+        self._factors = factors
+        self.components_ = factors.loadings.T * scale
+        self.noise_variance_ = factors.unique * scale**2
+        self.mean_ = self._domain.restore(factors.mean)
+
+    _about = (
+        "z is normal with the mean in factors and the covariance W W' + diag(unique), where W is loadings, a row for "
+        "each column of z."
+    )
+
+    def _stored(self) -> dict[str, Any]:
+        return {"factors": {part: getattr(self._factors, part).tolist() for part in _PARTS}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        check_choices(self, method=tuple(_METHODS))
+        checked_budget(self)
+        columns = self._domain.columns
+        self._check_components(columns)
+        factors = Factors(*(np.array(values["factors"][part], float) for part in _PARTS))
+        check_shapes(
+            mean=(factors.mean, (columns,)),
+            loadings=(factors.loadings, (columns, self.n_components)),
+            unique=(factors.unique, (columns,)),
+        )
+        if (factors.unique <= 0).any():
+            raise ValueError("unique variances must be positive")
+        self._publish(factors)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]

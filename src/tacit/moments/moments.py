@@ -1,0 +1,228 @@
+"""Count, mean and covariance, released once: the estimator that others start from at no further cost."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
+from tacit.fitting.engine import run
+from tacit.mixture.scale_free import ScaleFree
+from tacit.moments.published_moments import PublishedMoments, published_multiplier
+from tacit.moments.two_stage_moments import StagedMoments
+from tacit.privacy import Account, Budget, Gaussian, Plan, Relation, Step
+from tacit.release import planned, uncalibrated
+from tacit.statistics.components import Array
+from tacit.tables import Domain
+
+METHODS = ("adaptive", "iterated", "staged", "published")
+_MOST_COLUMNS = 400  # beyond, matrices of the iterated method take too long
+_USUAL_ROWS = 10_000  # reckoned with where the number of rows is secret
+
+
+class Moments(PrivateEstimator):
+    """Number of rows, mean and covariance under differential privacy, released once and used often.
+
+    What is computed from them costs nothing more: :meth:`tacit.FactorAnalysis.from_moments`.
+
+    Parameters
+    ----------
+    method : {"adaptive", "iterated", "staged", "published"}, default "adaptive"
+        "iterated" measures the covariance several times, each time in its own last coordinates (the scale-free mixture
+        with one component). "staged" measures columns by themselves and then all second moments once, for many columns
+        or few rows. "adaptive" is one of these two, by what the noise would be. "published" releases the second moment
+        about the centre of the bounds once, as Park et al. (2017) do for factor analysis; the mean is taken to be that
+        centre.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget. delta should be well below 1 / number of rows.
+    bounds : float, (low, high), Schema or "private"
+        What is publicly known about rows; as in :class:`tacit.GaussianMixture`.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        As in :class:`tacit.GaussianMixture`.
+    n_iter : int or "auto", default "auto"
+        Number of releases of "iterated" and "staged", fixed beforehand.
+    missing : {"error", "ignore"}, default "error"
+        Refuse rows with missing cells, or leave them out.
+    ledger : Account, optional
+        What the fit is charged to.
+    random_state : int, optional
+        For tests and experiments only: it makes the noise reproducible, so *not private*.
+    verbose : bool, default False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    count_ : float
+        The number of rows where it is public, or a noisy one.
+    mean_ : (n_features,) array
+    covariance_ : (n_features, n_features) array
+        Positive definite.
+    second_moment_ : (n_features, n_features) array
+        About the origin: the covariance plus the mean times itself.
+    n_iter_ : int
+        How many releases were made.
+    method_ : str
+        Which method "adaptive" was.
+    privacy_ : Certificate
+        What was released, with how much noise, and what that guarantees. It covers all that is computed from the
+        moments.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where the rows' columns have names.
+
+    Notes
+    -----
+    Rows far from all others are clipped: where they matter, moments are those of the bulk, not the plain averages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal([1.0, -2.0], [0.5, 2.0], (20_000, 2))
+    >>> moments = tacit.Moments(epsilon=1.0, bounds=(-20, 20), random_state=0).fit(X)
+    >>> moments.mean_.round(1)
+    array([ 1., -2.])
+    >>> np.sqrt(np.diag(moments.covariance_)).round(1)
+    array([0.5, 2. ])
+    >>> factors = tacit.FactorAnalysis.from_moments(moments, n_components=1)
+    >>> factors.privacy_.plan == moments.privacy_.plan
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        method: str = "adaptive",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        bounds: Any = None,
+        neighbors: str = "replace_one",
+        n_iter: int | str = "auto",
+        missing: str = "error",
+        ledger: Account | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.neighbors = neighbors
+        self.n_iter = n_iter
+        self.missing = missing
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Moments:
+        """Release the moments of the rows of `X`, spending the budget.
+
+        Parameters
+        ----------
+        X : array, data frame, path of a CSV or Parquet file, or Source
+        y : ignored
+        """
+        budget = self._checked()
+        domain, rows = self._open(X)
+        n_rows = self._check_rows(rows, 1, "the least number")
+        self._method = self._chosen(n_rows, domain.columns, budget)
+        model = self._model(domain, n_rows)
+        curator = self._curator(rows, domain, model.steps(), budget, f"Moments(method={self._method!r})")
+        domain = self._enter(curator, domain)
+        with progress(self.verbose, "Measuring moments") as watch:
+            state = run(model, curator, watch)
+        self._publish(state)
+        self.n_iter_ = len(model.rounds)
+        self.method_ = self._method
+        notes = [f"Count, mean and covariance, method {self._method}; what is computed from them costs no more."]
+        self._certify(curator, budget, n_rows, notes)
+        return self
+
+    @property
+    def second_moment_(self) -> Array:
+        """Second moment about the origin."""
+        check_is_fitted(self, "mean_")
+        return self.covariance_ + np.outer(self.mean_, self.mean_)
+
+    def _checked(self) -> Budget:
+        check_choices(self, method=METHODS)
+        return checked_budget(self)
+
+    def _chosen(self, rows: int | None, columns: int, budget: Budget) -> str:
+        """Return the method: what "adaptive" is follows from public numbers alone."""
+        if self.method != "adaptive":
+            return self.method
+        return "iterated" if iteration_pays(rows, columns, budget, self.neighbors) else "staged"
+
+    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | StagedMoments | PublishedMoments:
+        columns, least = domain.columns, domain.least_variances
+        if self._method == "iterated":
+            return ScaleFree(1, columns, "full", self.neighbors, n_rows, self.n_iter, least_variances=least)
+        reach = math.sqrt(columns) if domain.ball else 1.0
+        if self._method == "staged":
+            return StagedMoments(columns, self.neighbors, n_rows, self.n_iter, least, reach)
+        return PublishedMoments(columns, n_rows)
+
+    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        if self._method == "published" and not isinstance(self.bounds, str):
+            stated = uncalibrated([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
+            if stated.delta(budget.epsilon) <= budget.delta:
+                return stated
+        return super()._plan(steps, budget)
+
+    def _publish(self, state: Any) -> None:
+        """Set the public attributes, in the units of the rows."""
+        if self._method == "iterated":
+            mean, covariance = state.mixture.means[0], state.mixture.covariances[0].copy()
+        else:
+            mean, covariance = state.mean, state.covariance()
+        scale = self._domain.scale
+        covariance *= scale
+        covariance *= scale[:, None]
+        self.count_ = float(state.rows)
+        self.mean_ = self._domain.restore(mean)
+        self.covariance_ = covariance
+
+    _about = "moments has the mean and the covariance of rows, in their own units."
+
+    def _stored(self) -> dict[str, Any]:
+        values = {"mean": self.mean_.tolist(), "covariance": self.covariance_.tolist()}
+        return {"moments": {"method": self.method_, "count": self.count_, **values}}
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._checked()
+        stored, columns = values["moments"], self._domain.columns
+        count, mean, covariance = (np.array(stored[part], float) for part in ("count", "mean", "covariance"))
+        check_shapes(count=(count, ()), mean=(mean, (columns,)), covariance=(covariance, (columns, columns)))
+        if stored["method"] not in METHODS[1:] or self.method not in ("adaptive", stored["method"]):
+            raise ValueError(f"the moments cannot be of method {stored['method']!r}")
+        spread = np.sqrt(np.abs(np.diag(covariance)))
+        if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(spread, spread)).any():
+            raise ValueError("the covariance must be symmetric")
+        np.linalg.cholesky(covariance)  # refuses what no rows could have
+        self.count_, self.mean_, self.covariance_ = float(count), mean, covariance
+        self.method_ = self._method = stored["method"]
+
+
+def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> bool:
+    """Return whether measuring a covariance repeatedly beats measuring it once: public numbers decide.
+
+    It does where the noise in a covariance in its own units has eigenvalues below 1, so that it can serve as a unit.
+
+    Examples
+    --------
+    >>> from tacit.privacy import Budget
+    >>> [iteration_pays(20_000, d, Budget(1.0, 1e-6), "replace_one") for d in (10, 100, 200)]
+    [True, True, False]
+    """
+    if columns > _MOST_COLUMNS:
+        return False
+    multiplier = planned([Gaussian("moments", 1.0)], budget, neighbors).steps[0].noise_multiplier
+    replaced = math.sqrt(2.0) if neighbors == "replace_one" else 1.0
+    noise = multiplier * replaced * columns / (_USUAL_ROWS if rows is None else rows)
+    return noise * math.sqrt(2 * columns) < 1.0
