@@ -30,13 +30,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     ----------
     n_clusters : int, default 8
     method : {"adaptive", "dplloyd", "dplloyd_zcdp", "dpem"}, default "adaptive"
-        "adaptive" measures each cluster from its own current centre and is the best there is. The others add noise that
-        is sized for the bounds: DPLloyd with linear composition, the same with zCDP composition, and the variant of
-        Park et al. (2017).
+        "adaptive" measures each cluster from its own current centre and is the most accurate. The others are published
+        methods, whose noise is sized for the bounds: DPLloyd with linear composition, DPLloyd with zCDP composition,
+        and the variant of Park et al. (2017).
     epsilon : float, default 1.0
     delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows. With delta=0 "adaptive" and "dplloyd" have
-        Laplace noise and are purely epsilon-private ("dplloyd" always is); the others need a delta.
+        The privacy budget. delta should be well below 1 / number of rows. With delta=0, "adaptive" has Laplace noise
+        and is purely epsilon-private. "dplloyd" always is. The other two methods need a delta above 0.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. They are never read from the data.
@@ -44,10 +44,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
         of rows being secret as well.
     n_iter : int or "auto", default "auto"
-        Number of releases ("adaptive") or iterations, fixed beforehand: there is no convergence test.
+        Number of releases ("adaptive") or of Lloyd iterations (the other methods). It is fixed before the fit, because
+        a convergence test would read rows.
     init : "private" or (n_clusters, n_features) array, default "private"
-        "private" grows the clusters by splitting; or your own centres. Methods other than "adaptive" start from points
-        spread over the bounds unless centres are given.
+        Where to start. With "private", "adaptive" grows clusters from one by splitting, and the other methods start
+        from points that cover the bounds. Or pass public centres of your own.
     missing : {"error", "ignore"}, default "error"
         What to do about cells that hold no number, as in :class:`tacit.GaussianMixture`.
     ledger : Account, optional
@@ -60,9 +61,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     Attributes
     ----------
     cluster_centers_ : (n_clusters, n_features) array
-        Largest cluster first.
+        The centres, that of the largest cluster first.
     n_iter_ : int
-        How many releases were made.
+        Number of releases.
     privacy_ : Certificate
         What was released, with how much noise, and what that guarantees.
     n_features_in_ : int
@@ -135,7 +136,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         budget = self._checked_budget()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
-        init = self._checked_init(domain.columns)
+        given = self._given_centres(domain.columns)
         schedule = self._schedule(domain.columns, budget, n_rows)
         purpose = f"KMeans({self.n_clusters}, method={self.method!r})"
         curator = self._curator(rows, domain, schedule.steps(), budget, purpose)
@@ -143,7 +144,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         region = Region.of(domain)
         if (region.scales != 1.0).any():
             curator.map_rows(Affine(region.scales, np.zeros(region.columns)))
-        start = None if init is None else domain.standardise(init) * region.scales
+        start = None if given is None else domain.standardise(given) * region.scales
         fit_centres = fit_adaptive if self.method == "adaptive" else fit_lloyd
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
             centres = fit_centres(curator, schedule, region, start, watch)
@@ -197,7 +198,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             raise ValueError("delta is 0, and finding bounds privately needs one above 0; pass delta=1e-6, or bounds.")
         return budget
 
-    def _checked_init(self, columns: int) -> Array | None:
+    def _given_centres(self, columns: int) -> Array | None:
         """Return the given centres in the units of the rows, or None where there are none."""
         if isinstance(self.init, str):
             return None
