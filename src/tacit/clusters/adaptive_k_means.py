@@ -35,7 +35,7 @@ from tacit.release import Curator
 from tacit.statistics import ClusterMoments, numbers_in_second_moment
 from tacit.statistics.components import Array
 
-# The constants below were chosen by running benchmarks/kmeans.py, on its seven shapes of generated tables.
+# The constants below were chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
 
 # Clip radius while clusters grow, in root mean square distances from the centre. It is wide enough for clipped rows to
 # show the longest axis, along which clusters are split.
@@ -50,7 +50,7 @@ _REFINING_RADIUS_FOR_NOISE = 0.1
 _OVER_RELAXATION = 1.8
 # A variance stands out if it is this many standard deviations of its noise.
 _CLEAR = 2.0
-# Smallest clip radius, in radii of the region. It only keeps radii positive; no script chose it.
+# Smallest clip radius, in radii of the region. It only keeps radii positive.
 _LEAST_RADIUS = 1e-6
 
 

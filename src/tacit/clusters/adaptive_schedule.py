@@ -18,7 +18,7 @@ from tacit.statistics.components import Array
 # Names of the plan's steps.
 GROWING, SUMMARY, REFINING = "growing moments", "summary moments", "refining moments"
 
-# The constants below were chosen by running benchmarks/kmeans.py, on its seven shapes of generated tables (blobs,
+# The constants below were chosen on the seven shapes of generated tables in benchmarks/kmeans.py (blobs,
 # overlapping, unequal, heavy tails, elongated, narrow, no clusters). Where a constant has two values, the first (False)
 # is for Gaussian noise and the second (True) for the Laplace noise of a pure budget. With Laplace noise the cost grows
 # in proportion to the number of releases, so a pure fit makes fewer of them.

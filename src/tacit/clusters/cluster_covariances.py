@@ -11,10 +11,10 @@ from tacit.clusters.clusters import Clusters, spherical_covariances
 from tacit.statistics.components import Array
 
 # Smallest ratio of a within-cluster variance to the one before, and of a variance along an axis to the mean over axes.
-# It was chosen by running benchmarks/kmeans.py, on its seven shapes of generated tables.
+# It was chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
 _LEAST_RATIO = 0.02
 
-# The limits below keep extreme cases within reason. No script chose them.
+# The limits below keep extreme cases within reason. No script is recorded that chose them.
 # Smallest within-cluster variance, in standard deviations of its noise.
 _LEAST_IN_NOISE = 0.5
 # Largest factor by which undoing the clipping stretches the shape of a covariance.

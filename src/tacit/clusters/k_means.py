@@ -44,8 +44,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
         of rows being secret as well.
     n_iter : int or "auto", default "auto"
-        Number of releases ("adaptive") or of Lloyd iterations (the other methods). It is fixed before the fit, because
-        a convergence test would read rows.
+        Number of releases ("adaptive") or of Lloyd iterations (the other methods). The plan fixes it before the fit, so
+        there is no convergence test.
     init : "private" or (n_clusters, n_features) array, default "private"
         Where to start. With "private", "adaptive" grows clusters from one by splitting, and the other methods start
         from points that cover the bounds. Or pass public centres of your own.

@@ -34,7 +34,7 @@ from tacit.statistics.components import Array
 # Names of the plan's steps.
 SIZES_AND_SUMS, SIZES, SUMS = "cluster sums", "cluster counts", "cluster means"
 
-# Default number of Lloyd iterations. The papers leave it open; 5 is a customary value, and no script chose it.
+# Default number of Lloyd iterations. The papers leave it open, and no script is recorded that chose it.
 _ITERATIONS = 5
 
 
