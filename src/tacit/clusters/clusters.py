@@ -1,4 +1,4 @@
-"""What is privately known of clusters, and how to split and regroup them. Plain numerics: no data, no privacy."""
+"""Private estimates of clusters, and how to split and regroup them. These functions read no rows."""
 
 from __future__ import annotations
 
@@ -7,90 +7,110 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.clusters.summary_k_means import lloyd, starting_centres
+from tacit.clusters.summary_k_means import k_means_plus_plus, lloyd
 from tacit.statistics.centres import Centres
 from tacit.statistics.components import Array
 
-# A Gaussian cut in two through its middle has its halves' means sqrt(2 / pi), 0.8, standard deviations to either side,
-# and each half keeps 1 - 2 / pi of the variance along the cut's axis.
+# A plane through the mean of a Gaussian cuts it into halves. The mean of each half is sqrt(2 / pi) standard deviations
+# away from the plane, and each half keeps the proportion 1 - 2 / pi of the variance along that axis.
 _SPLIT_DISTANCE = math.sqrt(2 / math.pi)
-_STARTS, _POLISHED, _ROUNDS = 32, 4, 8
-_POINTS = 32  # drawn for each cluster, to stand for its rows
+
+# Effort of the k-means on the summary, which costs time and no privacy. No script is recorded that chose these numbers.
+_STARTS = 32  # Number of k-means++ starts.
+_BEST_STARTS = 4  # Number of those that also run on the sampled points.
+_ITERATIONS = 8  # Lloyd iterations of each run.
+_POINTS_PER_CLUSTER = 32  # Number of points that represent a cluster's rows.
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Centres (K, d), how many rows each has (K,), and covariances about them (K, d, d).
+    """Private estimates of K clusters.
+
+    Parameters
+    ----------
+    centres : (K, d) array
+    sizes : (K,) array
+        Estimated number of rows of each cluster, positive.
+    covariances : (K, d, d) array
+        Covariance of each cluster's rows about its centre.
 
     Examples
     --------
     >>> one = Clusters(np.zeros((1, 2)), np.array([100.0]), np.diag([1.0, 0.25])[None])
     >>> two = one.split(2)
-    >>> np.abs(two.centres).round(2), two.counts
+    >>> np.abs(two.centres).round(2), two.sizes
     (array([[0.8, 0. ],
            [0.8, 0. ]]), array([50., 50.]))
     """
 
     centres: Array
-    counts: Array
+    sizes: Array
     covariances: Array
 
     @property
-    def count(self) -> int:
-        """How many clusters there are."""
+    def number(self) -> int:
+        """Number of clusters."""
         return len(self.centres)
 
     @property
-    def spreads(self) -> Array:
-        """Mean squared distance of rows from their centre, (K,)."""
+    def variances(self) -> Array:
+        """Within-cluster variances (K,): mean squared distances of rows from their centre."""
         return np.einsum("kii->k", self.covariances)
 
-    def split(self, count: int) -> Clusters:
-        """Split what spreads most, rows times largest variance, until there are `count`; halves may be split too."""
-        centres, counts = list(self.centres), list(self.counts)
-        variances, axes = np.linalg.eigh(self.covariances)
-        spreads, turns = list(variances), list(axes)  # halves have the axes of the whole
-        while len(centres) < count:
-            k = int(np.argmax([rows * along.max() for rows, along in zip(counts, spreads)]))
-            longest = int(np.argmax(spreads[k]))
-            apart = _SPLIT_DISTANCE * math.sqrt(spreads[k][longest]) * turns[k][:, longest]
-            centres.append(centres[k] - apart)
-            centres[k] = centres[k] + apart
-            counts[k] /= 2
-            counts.append(counts[k])
-            spreads[k] = np.where(np.arange(len(apart)) == longest, (1 - _SPLIT_DISTANCE**2) * spreads[k], spreads[k])
-            spreads.append(spreads[k])
-            turns.append(turns[k])
-        along, across = np.stack(spreads), np.stack(turns)
-        return Clusters(np.stack(centres), np.array(counts), (across * along[:, None, :]) @ across.transpose(0, 2, 1))
+    def split(self, number: int) -> Clusters:
+        """Return `number` clusters: halve the cluster with the most variance along one axis, again and again.
 
-    def regrouped(self, count: int) -> Clusters:
-        """Return the best `count` clusters that can be told from these: ordinary k-means on points drawn from them.
-
-        First on the centres alone, from many starts; then on points drawn from Gaussians of the clusters' covariances,
-        from the best few.
+        The next cluster to halve is the one with the largest product of size and variance along its longest axis. A
+        half can be halved again.
         """
-        rng = np.random.default_rng(0)  # the same clusters are regrouped alike
+        centres, sizes = list(self.centres), list(self.sizes)
+        eigenvalues, eigenvectors = np.linalg.eigh(self.covariances)
+        variances, axes = list(eigenvalues), list(eigenvectors)  # A half keeps the axes of the whole.
+        while len(centres) < number:
+            k = int(np.argmax([size * along_axes.max() for size, along_axes in zip(sizes, variances)]))
+            longest = int(np.argmax(variances[k]))
+            shift = _SPLIT_DISTANCE * math.sqrt(variances[k][longest]) * axes[k][:, longest]
+            centres.append(centres[k] - shift)
+            centres[k] = centres[k] + shift
+            sizes[k] /= 2
+            sizes.append(sizes[k])
+            halved = (1 - _SPLIT_DISTANCE**2) * variances[k]
+            variances[k] = np.where(np.arange(len(shift)) == longest, halved, variances[k])
+            variances.append(variances[k])
+            axes.append(axes[k])
+        all_variances, all_axes = np.stack(variances), np.stack(axes)
+        covariances = (all_axes * all_variances[:, None, :]) @ all_axes.transpose(0, 2, 1)
+        return Clusters(np.stack(centres), np.array(sizes), covariances)
+
+    def regroup(self, number: int) -> Clusters:
+        """Return `number` clusters, from ordinary k-means on points sampled from these clusters.
+
+        Many starts run on the centres alone. The best of them then run on points sampled from Gaussians with the
+        clusters' centres and covariances.
+        """
+        rng = np.random.default_rng(0)  # The seed is fixed so that equal clusters give equal results.
         columns = self.centres.shape[1]
-        starts = starting_centres(self.centres, self.counts, count, _STARTS, rng)
-        starts, losses = lloyd(self.centres, self.counts, starts, _ROUNDS)
+        starts = k_means_plus_plus(self.centres, self.sizes, number, _STARTS, rng)
+        starts, losses = lloyd(self.centres, self.sizes, starts, _ITERATIONS)
+        best_starts = starts[np.argsort(losses, kind="stable")[:_BEST_STARTS]]
         factors = np.linalg.cholesky(self.covariances + 1e-9 * np.eye(columns))
-        points = self.centres[:, None] + rng.normal(size=(self.count, _POINTS, columns)) @ factors.transpose(0, 2, 1)
-        points, weights = points.reshape(-1, columns), np.repeat(self.counts / _POINTS, _POINTS)
-        found, losses = lloyd(points, weights, starts[np.argsort(losses, kind="stable")[:_POLISHED]], _ROUNDS)
-        centres = found[int(np.argmin(losses))]
+        deviations = rng.normal(size=(self.number, _POINTS_PER_CLUSTER, columns)) @ factors.transpose(0, 2, 1)
+        points = (self.centres[:, None] + deviations).reshape(-1, columns)
+        weights = np.repeat(self.sizes / _POINTS_PER_CLUSTER, _POINTS_PER_CLUSTER)
+        results, losses = lloyd(points, weights, best_starts, _ITERATIONS)
+        centres = results[int(np.argmin(losses))]
         labels = Centres(centres).nearest(points)
-        counts = np.maximum(np.bincount(labels, weights, count), 1.0)
-        squares = np.sum((points - centres[labels]) ** 2, axis=1)
-        spreads = np.bincount(labels, weights * squares, count) / counts
-        return Clusters(centres, counts, round_covariances(spreads, columns))
-
-    def by_size(self) -> Clusters:
-        """Return the clusters in order of falling size."""
-        order = np.argsort(-self.counts, kind="stable")
-        return Clusters(self.centres[order], self.counts[order], self.covariances[order])
+        sizes = np.maximum(np.bincount(labels, weights, number), 1.0)
+        squared_distances = np.sum((points - centres[labels]) ** 2, axis=1)
+        variances = np.bincount(labels, weights * squared_distances, number) / sizes
+        return Clusters(centres, sizes, spherical_covariances(variances, columns))
 
 
-def round_covariances(spreads: Array, columns: int) -> Array:
-    """Return covariances (K, d, d) that are alike in all directions and have these traces (K,)."""
-    return spreads[:, None, None] * np.eye(columns) / columns
+def spherical_covariances(variances: Array, columns: int) -> Array:
+    """Return covariances (K, d, d) that are equal in all directions and have the traces `variances` (K,)."""
+    return variances[:, None, None] * np.eye(columns) / columns
+
+
+def largest_first(centres: Array, sizes: Array) -> Array:
+    """Return the centres (K, d) in order of falling cluster size."""
+    return centres[np.argsort(-sizes, kind="stable")]

@@ -9,17 +9,16 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.clusters.adaptive_clusters import AdaptiveClusters
-from tacit.clusters.coordinates import Extent
-from tacit.clusters.private_lloyd import PrivateLloyd
+from tacit.clusters.adaptive_k_means import fit_adaptive
+from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
+from tacit.clusters.private_lloyd import LloydSchedule, fit_lloyd, lloyd_schedule
+from tacit.clusters.region import Region
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
-from tacit.fitting.engine import run
 from tacit.messages import brief
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Affine, uncalibrated
 from tacit.statistics import Centres
 from tacit.statistics.components import Array
-from tacit.tables import Domain
 
 _METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 
@@ -31,13 +30,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     ----------
     n_clusters : int, default 8
     method : {"adaptive", "dplloyd", "dplloyd_zcdp", "dpem"}, default "adaptive"
-        "adaptive" measures each cluster from its own current centre and is the best there is. The others add noise that
-        is sized for the bounds: DPLloyd with linear composition, the same with zCDP composition, and the variant of
-        Park et al. (2017).
+        "adaptive" measures each cluster from its own current centre and is the most accurate. The others are published
+        methods, whose noise is sized for the bounds: DPLloyd with linear composition, DPLloyd with zCDP composition,
+        and the variant of Park et al. (2017).
     epsilon : float, default 1.0
     delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows. With delta=0 "adaptive" and "dplloyd" have
-        Laplace noise and are purely epsilon-private ("dplloyd" always is); the others need a delta.
+        The privacy budget. delta should be well below 1 / number of rows. With delta=0, "adaptive" has Laplace noise
+        and is purely epsilon-private. "dplloyd" always is. The other two methods need a delta above 0.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. They are never read from the data.
@@ -45,10 +44,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         Whether one person's row may take another value, the number of rows being public; or be there or not, the number
         of rows being secret as well.
     n_iter : int or "auto", default "auto"
-        Number of releases ("adaptive") or iterations, fixed beforehand: there is no convergence test.
+        Number of releases ("adaptive") or of Lloyd iterations (the other methods). The plan fixes it before the fit, so
+        there is no convergence test.
     init : "private" or (n_clusters, n_features) array, default "private"
-        "private" grows the clusters by splitting; or your own centres. Methods other than "adaptive" start from points
-        spread over the bounds unless centres are given.
+        Where to start. With "private", "adaptive" grows clusters from one by splitting, and the other methods start
+        from points that cover the bounds. Or pass public centres of your own.
     missing : {"error", "ignore"}, default "error"
         What to do about cells that hold no number, as in :class:`tacit.GaussianMixture`.
     ledger : Account, optional
@@ -61,9 +61,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     Attributes
     ----------
     cluster_centers_ : (n_clusters, n_features) array
-        Largest cluster first.
+        The centres, that of the largest cluster first.
     n_iter_ : int
-        How many releases were made.
+        Number of releases.
     privacy_ : Certificate
         What was released, with how much noise, and what that guarantees.
     n_features_in_ : int
@@ -136,19 +136,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         budget = self._checked_budget()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
-        model = self._model(domain, budget, n_rows)
-        curator = self._curator(
-            rows, domain, model.steps(), budget, f"KMeans({self.n_clusters}, method={self.method!r})"
-        )
+        given = self._given_centres(domain.columns)
+        schedule = self._schedule(domain.columns, budget, n_rows)
+        purpose = f"KMeans({self.n_clusters}, method={self.method!r})"
+        curator = self._curator(rows, domain, schedule.steps(), budget, purpose)
         domain = self._enter(curator, domain)
-        model = self._model(domain, budget, n_rows)  # in the bounds as they were found
-        stretch = model.extent.stretch
-        if (stretch != 1.0).any():
-            curator.map_rows(Affine(stretch, np.zeros(len(stretch))))
+        region = Region.of(domain)
+        if (region.scales != 1.0).any():
+            curator.map_rows(Affine(region.scales, np.zeros(region.columns)))
+        start = None if given is None else domain.standardise(given) * region.scales
+        fit_centres = fit_adaptive if self.method == "adaptive" else fit_lloyd
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
-            clusters = model.finish(run(model, curator, watch))
-        self._publish(clusters.centres / stretch)
-        self.n_iter_ = len(model.rounds)
+            centres = fit_centres(curator, schedule, region, start, watch)
+        self._publish(centres / region.scales, region)
+        self.n_iter_ = schedule.n_releases
         self._certify(curator, budget, n_rows, [f"k-means with {self.n_clusters} cluster(s), method {self.method}."])
         return self
 
@@ -156,15 +157,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         """Return the index of each row's nearest centre."""
         check_is_fitted(self)
         centres = Centres(self._centres)
-        return np.concatenate([centres.nearest(block * self._extent.stretch) for block in self._standard_blocks(X)])
+        return np.concatenate([centres.nearest(block * self._region.scales) for block in self._standard_blocks(X)])
 
     def transform(self, X: Any) -> Array:
         """Return the distance of each row from each centre, (rows, n_clusters)."""
         distances = []
         for block in self._standard_blocks(X):
-            rows = block * self._extent.stretch
-            away = [np.linalg.norm(rows - centre, axis=1) for centre in self._centres]
-            distances.append(np.stack(away, axis=1) * self._extent.unit)
+            rows = block * self._region.scales
+            from_centres = [np.linalg.norm(rows - centre, axis=1) for centre in self._centres]
+            distances.append(np.stack(from_centres, axis=1) * self._region.unit)
         return np.concatenate(distances)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -172,14 +173,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         return -float(np.sum(self.transform(X).min(axis=1) ** 2))
 
     def __sklearn_tags__(self) -> Any:
-        # Not by ClusterMixin: its fit_predict returns labels_, which there are none of.
+        # ClusterMixin would set this tag too, but it adds fit_predict, which returns labels_. A private fit has none.
         tags = super().__sklearn_tags__()
         tags.estimator_type = "clusterer"
         return tags
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)  # for scikit-learn, which names the columns of transform
+        return len(self.cluster_centers_)  # scikit-learn names the columns of transform by it.
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
@@ -197,39 +198,46 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             raise ValueError("delta is 0, and finding bounds privately needs one above 0; pass delta=1e-6, or bounds.")
         return budget
 
-    def _model(self, domain: Domain, budget: Budget, n_rows: int | None) -> AdaptiveClusters | PrivateLloyd:
-        extent = Extent.of(domain)
-        centres = self._starting_centres(domain, extent)
-        if self.method == "adaptive":
-            pure = budget.delta == 0
-            return AdaptiveClusters(self.n_clusters, extent, n_rows, pure, self.n_iter, centres, budget.epsilon)
-        return PrivateLloyd(self.n_clusters, extent, self.method, budget, self.n_iter, centres)
-
-    def _starting_centres(self, domain: Domain, extent: Extent) -> Array | None:
+    def _given_centres(self, columns: int) -> Array | None:
+        """Return the given centres in the units of the rows, or None where there are none."""
         if isinstance(self.init, str):
             return None
-        centres, shape = float_array(self.init), (self.n_clusters, domain.columns)
-        if centres is None or centres.shape != shape or not np.isfinite(centres).all():
+        centres = float_array(self.init)
+        if centres is None or centres.shape != (self.n_clusters, columns) or not np.isfinite(centres).all():
             raise ValueError(
-                f"init must be {self.n_clusters} finite centres of {domain.columns} column(s), and it is "
+                f"init must be {self.n_clusters} finite centres of {columns} column(s), and it is "
                 f"{brief(self.init)} of another shape, or has cells that are not finite."
             )
-        return domain.standardise(centres) * extent.stretch
+        return centres
+
+    def _schedule(self, columns: int, budget: Budget, n_rows: int | None) -> AdaptiveSchedule | LloydSchedule:
+        if self.method != "adaptive":
+            return lloyd_schedule(self.n_clusters, columns, self.method, budget, self.n_iter)
+        return adaptive_schedule(
+            self.n_clusters,
+            columns,
+            n_rows,
+            epsilon=budget.epsilon,
+            pure=budget.delta == 0,
+            n_iter=self.n_iter,
+            grow=isinstance(self.init, str),
+        )
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        """Return the calibrated plan; a published method keeps the noise that its own composition gives."""
         if self.method == "dplloyd" and not isinstance(self.bounds, str):
-            budget = Budget(budget.epsilon, 0.0)  # linear composition: what it spends is epsilon, whatever delta is
+            budget = Budget(budget.epsilon, 0.0)  # Linear composition spends epsilon and no delta.
         elif self.method != "adaptive" and not isinstance(self.bounds, str):
             stated = uncalibrated(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
                 return stated
         return super()._plan(steps, budget)
 
-    def _publish(self, standard_centres: Array) -> None:
-        """Set the public attributes, in the units of the rows."""
-        self._extent = Extent.of(self._domain)
+    def _publish(self, standard_centres: Array, region: Region) -> None:
+        """Set the fitted attributes from centres in standard coordinates."""
+        self._region = region
         self._standard_centres = standard_centres
-        self._centres = standard_centres * self._extent.stretch
+        self._centres = standard_centres * region.scales
         self.cluster_centers_ = self._domain.restore(standard_centres)
 
     _about = "clusters have their centres in coordinates of z."
@@ -241,4 +249,4 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         self._checked_budget()
         centres = np.array(values["clusters"]["centres"], float)
         check_shapes(centres=(centres, (self.n_clusters, self._domain.columns)))
-        self._publish(centres)
+        self._publish(centres, Region.of(self._domain))

@@ -1,4 +1,4 @@
-"""Moments of the rows nearest to each centre, measured from it and clipped: the statistic behind private k-means."""
+"""Moments of each cluster's rows about its centre, clipped at its radius: the statistic of adaptive k-means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tacit.statistics.ranges import check_sizes
 
 @dataclass(frozen=True, eq=False)
 class ClusterMoments:
-    """Count, mean and second moment of each cluster's rows, about its centre and in units of its own radius.
+    """Size, mean and second moment of each cluster's rows, about its centre and in units of its own clip radius.
 
     Row x, whose nearest centre is c_k, contributes to that cluster alone
 
@@ -36,10 +36,10 @@ class ClusterMoments:
     centres : Centres
         Already private.
     radii : (K,) array
-        Where rows are clipped, for each cluster; already private.
+        Clip radius of each cluster, already private.
     count, mean, second : float
-        Weights of the three parts, positive. Noise is the same on every number released, so a larger weight is a finer
-        release.
+        Positive weights of cluster sizes, means and second moments. Every number released has the same noise, so a part
+        with a larger weight has less noise in its own units.
     covariance_type : {"full", "diag", "spherical"}
 
     Notes
@@ -92,11 +92,11 @@ class ClusterMoments:
 
     @property
     def size(self) -> int:
-        """How many numbers are released."""
+        """Number of numbers that are released."""
         return self.centres.count * (1 + self.centres.columns + self._seconds)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by a relative 1e-12 for rounding within a row."""
         if norm == "l2":
             return moment_sensitivity(self.count, self.mean, self.second, neighbors)
         seconds = self._seconds if self.covariance_type == "full" else 1
@@ -109,39 +109,40 @@ class ClusterMoments:
         labels = self.centres.short_labels(block)
         counts = np.bincount(labels, minlength=self.centres.count)
         order = np.argsort(labels, kind="stable")
-        together = block.T.take(order, axis=1) if len(counts) > 1 else block.T
-        places = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
-        # Column by column, with one or two more numbers for each row: products of an even number of columns take less
-        # time. Filled up, so that squares are computed alike at every place.
+        by_cluster = block.T.take(order, axis=1) if len(counts) > 1 else block.T
+        clusters = [slice(end - count, end) for end, count in zip(np.cumsum(counts).tolist(), counts.tolist())]
+        # The differences x - c are stored column by column, with one or two more numbers for each row, because products
+        # of an even number of columns take less time. The number of rows is padded to a multiple of ROWS_AT_ONCE, so
+        # that squares are computed alike at every place.
         lifted = np.empty((columns + 2 - columns % 2, rows + -rows % ROWS_AT_ONCE))
         lifted[:, rows:] = lifted[columns:] = 0.0
-        away = lifted[:columns]
+        differences = lifted[:columns]
         with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(together, self.centres.points.T.repeat(counts, axis=1), out=away[:, :rows])
-            squares = np.einsum("dr,dr->r", away, away)[:rows]
-        kept = np.isfinite(squares)
-        if not kept.all():
-            return self.block_sum(block[np.sort(order[kept])])
-        scale = 1.0 / np.maximum(np.sqrt(squares), self.radii.repeat(counts))  # of x - c to v
-        lifted, away = lifted[:, :rows], away[:, :rows]
+            np.subtract(by_cluster, self.centres.points.T.repeat(counts, axis=1), out=differences[:, :rows])
+            squares = np.einsum("dr,dr->r", differences, differences)[:rows]
+        usable = np.isfinite(squares)
+        if not usable.all():
+            return self.block_sum(block[np.sort(order[usable])])
+        scale = 1.0 / np.maximum(np.sqrt(squares), self.radii.repeat(counts))  # v is x - c times this scale.
+        lifted, differences = lifted[:, :rows], differences[:, :rows]
         if self.covariance_type == "full":
-            away *= scale
+            differences *= scale
             lifted[columns] = 1.0
-            moments = np.array([mine @ mine.T for mine in (lifted[:, place] for place in places)])
+            moments = np.array([mine @ mine.T for mine in (lifted[:, cluster] for cluster in clusters)])
             upper, cols, weights = triangle(columns)
             sums, seconds = moments[:, columns, :columns], moments[:, upper, cols] * weights
         else:
             lifted[columns] = squares * scale
             if self.covariance_type == "diag":
-                lifted = np.concatenate([away, away * away * scale])
-            moments = np.array([lifted[:, place] @ scale[place] for place in places])
+                lifted = np.concatenate([differences, differences * differences * scale])
+            moments = np.array([lifted[:, cluster] @ scale[cluster] for cluster in clusters])
             sums, seconds = moments[:, :columns], moments[:, columns : columns + self._seconds]
         return np.concatenate([self.count * counts, self.mean * sums.ravel(), self.second * seconds.ravel()])
 
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
-        """Return a (noisy) total as counts (K,), sums of clip(x - c_k) (K, d), and their second moments.
+        """Return a (noisy) total as cluster sizes (K,), sums of clip(x - c_k) (K, d), and sums of second moments.
 
-        The last is (K, d, d) for full, (K, d) for diag and (K,) for spherical. All are in the units of the rows.
+        Second moments are (K, d, d) for full, (K, d) for diag and (K,) for spherical. All are in the units of the rows.
         """
         number, columns = self.centres.count, self.centres.columns
         counts, sums, squares = np.split(total, [number, number * (1 + columns)])

@@ -1,4 +1,4 @@
-"""Counts and sums of the rows nearest to each centre, in the public bounds: the statistic of DPLloyd and its kin."""
+"""Sizes of clusters and sums of their rows within the public bounds: the statistic of DPLloyd and its variants."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tacit.statistics.ranges import check_sizes
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """How many rows are nearest to each centre, and the sum of them, in units of the public bounds.
+    """Size of each cluster and sum of its rows, in units of the public bounds.
 
-    Row x, whose nearest centre is c_k, contributes (count, mean * v) to cluster k alone, where v is x brought into the
-    bounds and divided by them: in a box, v_j = x_j / limits_j cut off at -1 and 1; in a ball, x / limits shortened to
+    Row x, whose nearest centre is c_k, contributes (count, mean * v) to cluster k alone, where v is x in units of the
+    bounds, clipped: in a box, v_j is x_j / limits_j clipped at -1 and 1; in a ball, v is x / limits, shortened to
     length 1 if it is longer.
 
     Parameters
@@ -27,9 +27,9 @@ class ClusterSums:
     centres : Centres
         Already private.
     limits : (d,) array or float
-        Half widths of a box around the origin, or the radius of a ball; public.
+        Half widths of a box around the origin, or the radius of a ball. They are public.
     count, mean : float
-        Weights of the two parts. A part with weight 0 is left out.
+        Weights of cluster sizes and of sums. A part with weight 0 is left out.
 
     Notes
     -----
@@ -67,11 +67,11 @@ class ClusterSums:
 
     @property
     def size(self) -> int:
-        """How many numbers are released."""
+        """Number of numbers that are released."""
         return self.centres.count * ((self.count > 0) + self.centres.columns * (self.mean > 0))
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by a relative 1e-12 for rounding within a row."""
         root = math.sqrt(self.centres.columns)
         longest = self.mean * (1.0 if np.ndim(self.limits) == 0 else root) * (root if norm == "l1" else 1.0)
         row = self.count + longest if norm == "l1" else math.hypot(self.count, longest)
@@ -88,17 +88,20 @@ class ClusterSums:
         if np.ndim(self.limits):
             np.clip(v, -1.0, 1.0, out=v)
         else:
-            np.clip(v, -1e150, 1e150, out=v)  # as squares of more overflow
+            np.clip(v, -1e150, 1e150, out=v)  # The squares of larger numbers overflow.
             v /= np.maximum(np.sqrt(np.einsum("rd,rd->r", v, v)), 1.0)[:, None]
-        out = []
+        parts = []
         if self.count > 0:
-            out.append(self.count * np.bincount(labels, minlength=number))
+            parts.append(self.count * np.bincount(labels, minlength=number))
         if self.mean > 0:
-            out.append(self.mean * np.stack([np.bincount(labels, cell, number) for cell in v.T], axis=1).ravel())
-        return np.concatenate(out)
+            parts.append(self.mean * np.stack([np.bincount(labels, cell, number) for cell in v.T], axis=1).ravel())
+        return np.concatenate(parts)
 
     def parts(self, total: Array) -> tuple[Array, Array]:
-        """Return a (noisy) total as counts (K,) and sums of rows (K, d) in their own units; empty for a weight of 0."""
+        """Return a (noisy) total as cluster sizes (K,) and sums of rows (K, d) in their own units.
+
+        A part with weight 0 is an empty array.
+        """
         counts, sums = np.split(total, [self.centres.count * (self.count > 0)])
         if self.count > 0:
             counts = counts / self.count

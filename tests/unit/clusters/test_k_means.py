@@ -13,13 +13,11 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tacit.clusters.adaptive_clusters import AdaptiveClusters
+from tacit.clusters.adaptive_schedule import adaptive_schedule
 from tacit.clusters.clusters import Clusters
-from tacit.clusters.coordinates import Extent
-from tacit.clusters.private_lloyd import PrivateLloyd, zcdp_share
-from tacit.clusters.summary_k_means import lloyd, starting_centres
+from tacit.clusters.private_lloyd import lloyd_schedule, zcdp_epsilon
+from tacit.clusters.summary_k_means import k_means_plus_plus, lloyd
 from tacit.privacy import Budget
-from tacit.tables import Domain
 
 METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 
@@ -165,13 +163,12 @@ def test_dplloyd_is_pure_whatever_delta_is():
     assert model.privacy_.plan.delta(1.0) == 0
 
 
-def test_zcdp_share_spends_the_budget_of_the_formula():
+def test_zcdp_composition_spends_the_budget_of_the_formula():
     budget = Budget(0.7, 1e-5)
-    rho = 12 * zcdp_share(budget, 12) ** 2 / 2
+    rho = 12 * zcdp_epsilon(budget, 12) ** 2 / 2
     assert rho + 2 * np.sqrt(rho * np.log(1e5)) == pytest.approx(0.7)
-    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
-    steps = PrivateLloyd(3, extent, "dpem", budget, n_iter=6).steps()
-    assert [1 / step.noise_multiplier for step in steps] == pytest.approx([zcdp_share(budget, 12)] * 2)
+    steps = lloyd_schedule(3, 2, "dpem", budget, n_iter=6).steps()
+    assert [1 / step.noise_multiplier for step in steps] == pytest.approx([zcdp_epsilon(budget, 12)] * 2)
 
 
 # Refusals
@@ -202,20 +199,38 @@ def test_refusals_come_before_anything_is_charged(options, message, tmp_path):
     assert not hasattr(model, "privacy_")
 
 
-def test_few_iterations_grow_faster():
-    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
-    assert AdaptiveClusters(5, extent, 1000).sizes == [1, 3, 8, 24, 5]
-    assert AdaptiveClusters(5, extent, 1000, pure=True).sizes == [1, 4, 16, 5]
-    assert AdaptiveClusters(20, extent, 1000).sizes == [1, 3, 12, 40, 20]
-    assert AdaptiveClusters(20, extent, 1000, n_iter=3).sizes == [1, 40, 20]
-    assert AdaptiveClusters(1, extent, 1000).sizes == [1, 1]
-    assert AdaptiveClusters(20, extent, 1000, pure=True).sizes == [1, 6, 40, 20]
+@pytest.mark.parametrize(
+    ("n_clusters", "options", "growing"),
+    [
+        (5, {}, (1, 3, 8, 24)),
+        (5, {"pure": True}, (1, 4, 16)),
+        (20, {}, (1, 3, 12, 40)),
+        (20, {"n_iter": 3}, (1, 40)),
+        (1, {}, (1,)),
+        (20, {"pure": True}, (1, 6, 40)),
+        (20, {"grow": False}, ()),
+    ],
+)
+def test_few_iterations_grow_faster(n_clusters, options, growing):
+    schedule = adaptive_schedule(n_clusters, 2, 1000, **options)
+    assert schedule.growing_sizes == growing
+    assert schedule.refining_rounds == (1 if growing else 5)
 
 
 def test_budget_and_rows_pay_for_rounds():
-    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 2))
     for rows, epsilon, refining in ((10_000, 0.1, 1), (100_000, 0.1, 3), (100_000, 1.0, 4), (None, 1.0, 4)):
-        assert AdaptiveClusters(5, extent, rows, epsilon=epsilon).sizes[4:] == [5] * refining
+        assert adaptive_schedule(5, 2, rows, epsilon=epsilon).refining_rounds == refining
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"delta": 0.0}, {"n_iter": 4}, {"init": np.zeros((3, 2))}, {"method": "dplloyd"}, {"method": "dpem"}],
+)
+def test_a_fit_makes_every_release_that_the_plan_pays_for(options):
+    fitted = tacit.KMeans(3, bounds=(-1, 1), random_state=0, **options).fit(np.zeros((2000, 2)))
+    counts = {step.name: step.count for step in fitted.privacy_.plan.steps}
+    assert {release.name: release.count for release in fitted.privacy_.releases} == counts
+    assert sum(counts.values()) == fitted.n_iter_
 
 
 # Parts
@@ -226,8 +241,7 @@ def test_budget_and_rows_pay_for_rounds():
     [(100_000, False, True), (10_000, False, False), (100_000, True, False), (None, False, False)],
 )
 def test_many_rows_that_cannot_come_or_go_are_dealt_out_to_the_growing_rounds(rows, pure, split):
-    extent = Extent.of(Domain.from_bounds((-1.0, 1.0), 10))
-    growing = AdaptiveClusters(5, extent, rows, pure, epsilon=0.1).steps()[0]
+    growing = adaptive_schedule(5, 10, rows, pure=pure, epsilon=0.1).steps()[0]
     assert (growing.kind == "split") == split
     assert growing.releases == (6 if split else 2 if pure else 3)
 
@@ -236,15 +250,15 @@ def test_summaries_are_regrouped_as_k_means_would():
     rng = np.random.default_rng(0)
     centres = rng.uniform(-1, 1, (6, 3))
     halves = np.concatenate([centres + 0.02, centres - 0.02])
-    found = Clusters(halves, np.full(12, 100.0), np.tile(np.eye(3) * 1e-4, (12, 1, 1))).regrouped(6)
-    assert np.abs(found.centres[:, None] - centres).max(axis=2).min(axis=1).max() < 0.02
-    assert found.counts == pytest.approx(np.full(6, 200.0))
+    regrouped = Clusters(halves, np.full(12, 100.0), np.tile(np.eye(3) * 1e-4, (12, 1, 1))).regroup(6)
+    assert np.abs(regrouped.centres[:, None] - centres).max(axis=2).min(axis=1).max() < 0.02
+    assert regrouped.sizes == pytest.approx(np.full(6, 200.0))
 
 
 def test_lloyd_never_loses():
     rng = np.random.default_rng(0)
     points, weights = rng.normal(size=(300, 2)), rng.uniform(size=300)
-    starts = starting_centres(points, weights, 5, 7, rng)
+    starts = k_means_plus_plus(points, weights, 5, 7, rng)
     losses = [lloyd(points, weights, starts, rounds)[1] for rounds in (1, 2, 4, 8)]
     assert (np.diff(losses, axis=0) <= 1e-9).all()
 
@@ -254,8 +268,8 @@ def test_splitting_keeps_rows_and_mean():
     root = rng.normal(size=(2, 3, 3))
     clusters = Clusters(rng.normal(size=(2, 3)), np.array([10.0, 30.0]), root @ root.transpose(0, 2, 1))
     split = clusters.split(7)
-    assert split.counts.sum() == pytest.approx(40.0)
-    assert split.counts @ split.centres == pytest.approx(clusters.counts @ clusters.centres)
+    assert split.sizes.sum() == pytest.approx(40.0)
+    assert split.sizes @ split.centres == pytest.approx(clusters.sizes @ clusters.centres)
     assert (np.linalg.eigvalsh(split.covariances) > 0).all()
 
 
