@@ -154,7 +154,8 @@ class Moments(PrivateEstimator):
             estimates = method.estimate(curator, steps, PublicFacts.of_domain(domain, n_rows), watch)
         self.count_ = estimates.count
         self.mean_ = domain.restore(estimates.mean)
-        self.covariance_ = estimates.covariance * domain.scale
+        self.covariance_ = estimates.covariance
+        self.covariance_ *= domain.scale  # In place, as the matrix may be large.
         self.covariance_ *= domain.scale[:, None]
         self.n_iter_ = sum(step.count for step in steps)
         notes = [f"Count, mean and covariance, method {self.method_}; what is computed from them costs no more."]
@@ -196,7 +197,7 @@ class Moments(PrivateEstimator):
         stored, columns = values["moments"], self._domain.columns
         count, mean, covariance = (np.array(stored[part], float) for part in ("count", "mean", "covariance"))
         check_shapes(count=(count, ()), mean=(mean, (columns,)), covariance=(covariance, (columns, columns)))
-        if stored["method"] not in _METHODS or self.method not in ("adaptive", stored["method"]):
+        if stored["method"] not in tuple(_METHODS) or self.method not in ("adaptive", stored["method"]):
             raise ValueError(f"the moments cannot be of method {stored['method']!r}")
         deviations = np.sqrt(np.abs(np.diag(covariance)))
         if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(deviations, deviations)).any():
