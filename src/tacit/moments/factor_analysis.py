@@ -18,21 +18,22 @@ from tacit.moments.moments import Moments
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 
-_METHODS = {"adaptive": "adaptive", "paper": "published"}  # and what moments call it
-_PARTS = ("mean", "loadings", "unique")
-_SHARED = ("epsilon", "delta", "bounds", "neighbors", "n_iter", "missing", "ledger", "random_state", "verbose")
+# Each method, and the method of Moments that it is.
+_METHODS = {"adaptive": "adaptive", "paper": "published"}
+# The parts of a model that files hold.
+_STORED = ("mean", "loadings", "unique")
 
 
 class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
     """Factor analysis under differential privacy: rows are mean + W z + noise, with few factors z.
 
     Moments are released (:class:`tacit.Moments`). Expectation-maximisation on them reads no rows and costs nothing, so
-    it runs until it settles.
+    it runs until it converges.
 
     Parameters
     ----------
     n_components : int, default 1
-        How many factors. At a small epsilon fewer may stand out of the noise; the rest have loadings near zero.
+        Number of factors. At a small epsilon fewer may stand out of the noise; the others have loadings near zero.
     method : {"adaptive", "paper"}, default "adaptive"
         "paper" is what Park et al. (2017) published: one release of the second moment in the public ball, with the mean
         taken to be its centre.
@@ -59,7 +60,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     components_ : (n_components, n_features) array
         The loadings W', strongest factor first, as in scikit-learn.
     noise_variance_ : (n_features,) array
-        Variance of each column that is not its factors'.
+        Variance of each column that its factors do not explain.
     mean_ : (n_features,) array
     n_iter_ : int
         How many releases were made.
@@ -116,7 +117,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
 
     @classmethod
     def from_moments(cls, moments: Moments, n_components: int = 1) -> FactorAnalysis:
-        """Return the factors of moments that have been released already: no row is read, and nothing is charged.
+        """Return the factors of moments that are already fitted: no row is read, and nothing is charged.
 
         Any number of models may be made of the same moments. Their certificate is that of the moments.
 
@@ -129,12 +130,12 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         if not isinstance(moments, Moments):
             raise TypeError(f"Factors are made of fitted tacit.Moments, and this is a {type(moments).__name__}.")
         check_is_fitted(moments, "privacy_")
-        model = cls(n_components, **{name: getattr(moments, name) for name in _SHARED})
+        model = cls(n_components, **_common_parameters(moments))
         model._check_components(moments.n_features_in_)
         if moments.method == "published":
             model.method = "paper"
         note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
-        model._from(moments, note)._remember()
+        model._fit_to_moments(moments, note)._remember()
         return model
 
     def fit(self, X: Any, y: Any = None) -> FactorAnalysis:
@@ -148,11 +149,12 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         check_choices(self, method=tuple(_METHODS))
         domain, _ = self._open(X)
         self._check_components(domain.columns)
-        moments = Moments(method=_METHODS[self.method], **{name: getattr(self, name) for name in _SHARED})
-        return self._from(moments.fit(X), f"Factor analysis of {self.n_components} component(s), method {self.method}.")
+        moments = Moments(method=_METHODS[self.method], **_common_parameters(self))
+        note = f"Factor analysis of {self.n_components} component(s), method {self.method}."
+        return self._fit_to_moments(moments.fit(X), note)
 
     def transform(self, X: Any) -> Array:
-        """Return what is to be expected of the factors of each row."""
+        """Return the posterior mean of the factors of each row."""
         return np.concatenate([self._factors.scores(block) for block in self._standard_blocks(X)])
 
     def score_samples(self, X: Any) -> Array:
@@ -181,7 +183,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         ----------
         n_samples : int
         random_state : int, numpy Generator or None
-            Of the synthetic rows alone.
+            Seed of the synthetic rows alone.
 
         Returns
         -------
@@ -197,14 +199,14 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         return self._domain.table(self._domain.standardise(self._domain.restore(z)))
 
     def _check_components(self, columns: int) -> None:
-        wanted = self.n_components
-        if not isinstance(wanted, numbers.Integral) or not 1 <= wanted <= columns:
+        if not isinstance(self.n_components, numbers.Integral) or not 1 <= self.n_components <= columns:
             raise ValueError(
                 f"n_components must be a whole number from 1 to the number of columns, {columns}, and it is "
-                f"{brief(wanted)}."
+                f"{brief(self.n_components)}."
             )
 
-    def _from(self, moments: Moments, note: str) -> FactorAnalysis:
+    def _fit_to_moments(self, moments: Moments, note: str) -> FactorAnalysis:
+        """Fit the factors to the moments, in standard coordinates, and take over their certificate with a note."""
         scale = moments._domain.scale
         mean = (moments.mean_ - moments._domain.centre) / scale
         covariance = moments.covariance_ / scale
@@ -214,8 +216,6 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         self.n_features_in_ = moments.n_features_in_
         if hasattr(moments, "feature_names_in_"):
             self.feature_names_in_ = moments.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         self.n_iter_ = moments.n_iter_
         self.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
         return self
@@ -234,14 +234,14 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     )
 
     def _stored(self) -> dict[str, Any]:
-        return {"factors": {part: getattr(self._factors, part).tolist() for part in _PARTS}}
+        return {"factors": {part: getattr(self._factors, part).tolist() for part in _STORED}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         check_choices(self, method=tuple(_METHODS))
         checked_budget(self)
         columns = self._domain.columns
         self._check_components(columns)
-        factors = Factors(*(np.array(values["factors"][part], float) for part in _PARTS))
+        factors = Factors(*(np.array(values["factors"][part], float) for part in _STORED))
         check_shapes(
             mean=(factors.mean, (columns,)),
             loadings=(factors.loadings, (columns, self.n_components)),
@@ -254,3 +254,9 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
+
+
+def _common_parameters(estimator: FactorAnalysis | Moments) -> dict[str, Any]:
+    """Return the parameters that factor analysis and moments have in common, apart from the method."""
+    own = ("method", "n_components")
+    return {name: value for name, value in estimator.get_params(deep=False).items() if name not in own}

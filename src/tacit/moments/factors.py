@@ -10,11 +10,17 @@ import numpy as np
 from tacit.moments.spectrum import top_eigenpairs
 from tacit.statistics.components import Array
 
+# When expectation-maximisation ends.
 _MOST_ROUNDS = 1000
-_MOST_WORK = 4e11  # multiplications: at 4096 columns a hundred rounds or so
-_SETTLED = 1e-6
-_LEAST_UNIQUE = 0.005  # of a column's variance: none is its factors' image altogether
-_START = 0.05  # of a column's variance, that each factor starts with at least
+_ROUNDS_AT_ANY_SIZE = 30  # So many rounds are allowed however large the matrix is.
+_MOST_WORK = 4e11  # Multiplications in all rounds together: about a hundred rounds at 4,096 columns.
+_TOLERANCE = 1e-6  # It has converged when no log unique variance changes by more in one round.
+
+# Limits, as proportions of a column's variance.
+_LEAST_UNIQUE = 0.005  # No column is explained by its factors altogether.
+_LEAST_UNIQUE_AT_START = 0.1
+_LEAST_LOADING_AT_START = 0.05  # Each factor starts with this squared loading at least, in units of the correlations,
+_LEAST_REST_AT_START = 0.1  # and the eigenvalues beyond the factors are taken to be this at least.
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,20 +60,20 @@ class Factors:
     def precision(self) -> Array:
         """Return the inverse of the covariance (d, d)."""
         weighted = self.loadings / self.unique[:, None]
-        precision = -(weighted @ self._posterior() @ weighted.T)
+        precision = -(weighted @ self._posterior_covariance() @ weighted.T)
         precision[np.diag_indices(len(precision))] += 1 / self.unique
         return precision
 
     def scores(self, rows: Array) -> Array:
-        """Return what is to be expected of z, given each row."""
-        return (rows - self.mean) @ (self.loadings / self.unique[:, None]) @ self._posterior()
+        """Return the posterior mean of z given each row (n, q)."""
+        return (rows - self.mean) @ (self.loadings / self.unique[:, None]) @ self._posterior_covariance()
 
     def log_density(self, rows: Array) -> Array:
         """Return the log density at each row."""
-        posterior = self._posterior()
-        away = rows - self.mean
-        common = away @ (self.loadings / self.unique[:, None])
-        squares = (away**2 / self.unique).sum(axis=1) - np.einsum("nk,kl,nl->n", common, posterior, common)
+        posterior = self._posterior_covariance()
+        deviations = rows - self.mean
+        common = deviations @ (self.loadings / self.unique[:, None])
+        squares = (deviations**2 / self.unique).sum(axis=1) - np.einsum("nk,kl,nl->n", common, posterior, common)
         log_det = np.log(self.unique).sum() - np.linalg.slogdet(posterior)[1]
         return -0.5 * (squares + log_det + len(self.mean) * math.log(2 * math.pi))
 
@@ -77,16 +83,15 @@ class Factors:
         common = rng.normal(size=(count, factors)) @ self.loadings.T
         return self.mean + common + rng.normal(size=(count, columns)) * np.sqrt(self.unique)
 
-    def _posterior(self) -> Array:
-        """Return the covariance of z given a row, (q, q)."""
-        return _posterior(self.loadings, self.unique)
+    def _posterior_covariance(self) -> Array:
+        return _posterior_covariance(self.loadings, self.unique)
 
 
 def likeliest_factors(mean: Array, covariance: Array, count: int) -> Factors:
     """Return the factors of highest likelihood for rows with this mean and covariance, by expectation-maximisation.
 
-    The covariance is all of the rows that the likelihood depends on, so this reads none. Columns' own variances are
-    kept above a small share of the whole.
+    The likelihood depends on the rows through mean and covariance alone, so this reads no row. Unique variances are
+    kept above a small proportion of the columns' variances.
 
     Parameters
     ----------
@@ -99,47 +104,51 @@ def likeliest_factors(mean: Array, covariance: Array, count: int) -> Factors:
     Examples
     --------
     >>> truth = Factors(np.zeros(4), np.array([[0.9], [0.8], [-0.7], [0.6]]), np.array([0.2, 0.4, 0.5, 0.6]))
-    >>> found = likeliest_factors(truth.mean, truth.covariance(), 1)
-    >>> found.loadings.round(2).ravel(), found.unique.round(2)
+    >>> model = likeliest_factors(truth.mean, truth.covariance(), 1)
+    >>> model.loadings.round(2).ravel(), model.unique.round(2)
     (array([ 0.9,  0.8, -0.7,  0.6]), array([0.2, 0.4, 0.5, 0.6]))
     """
     variances = np.diag(covariance).copy()
     floor = _LEAST_UNIQUE * variances
-    loadings, unique = _start(covariance, variances, count)
-    rounds = min(_MOST_ROUNDS, max(30, int(_MOST_WORK / (2 * covariance.size * count))))
+    loadings, unique = _principal_loadings(covariance, variances, count)
+    rounds = min(_MOST_ROUNDS, max(_ROUNDS_AT_ANY_SIZE, int(_MOST_WORK / (2 * covariance.size * count))))
     for _ in range(rounds):
+        # E-step: moments of z, with the rows' own covariance in place of the rows.
         weighted = loadings / unique[:, None]
-        posterior = _posterior(loadings, unique)
-        cross = covariance @ weighted @ posterior  # of rows with z
-        second = posterior + posterior @ weighted.T @ cross  # of z
-        loadings = np.linalg.solve(second, cross.T).T
-        last, unique = unique, np.maximum(variances - np.einsum("dk,dk->d", loadings, cross), floor)
-        if np.abs(np.log(unique / last)).max() < _SETTLED:
+        posterior = _posterior_covariance(loadings, unique)
+        rows_with_z = covariance @ weighted @ posterior
+        second_of_z = posterior + posterior @ weighted.T @ rows_with_z
+        # M-step: regress rows on z.
+        loadings = np.linalg.solve(second_of_z, rows_with_z.T).T
+        last, unique = unique, np.maximum(variances - np.einsum("dk,dk->d", loadings, rows_with_z), floor)
+        if np.abs(np.log(unique / last)).max() < _TOLERANCE:
             break
-    return Factors(mean, _turned(loadings, unique), unique)
+    return Factors(mean, _rotate(loadings, unique), unique)
 
 
-def _start(covariance: Array, variances: Array, count: int) -> tuple[Array, Array]:
-    """Return loadings along the correlations' longest axes."""
+def _principal_loadings(covariance: Array, variances: Array, count: int) -> tuple[Array, Array]:
+    """Return where to start: loadings along the longest axes of the correlations, and the unique variances left."""
     scale = np.sqrt(variances)
     correlations = covariance / scale
     correlations /= scale[:, None]
     values, vectors = top_eigenpairs(correlations, count)
-    rest = max((len(scale) - values.sum()) / max(len(scale) - count, 1), 0.1)
-    loadings = scale[:, None] * vectors * np.sqrt(np.maximum(values - rest, _START))
-    return loadings, np.maximum(variances - np.einsum("dk,dk->d", loadings, loadings), 0.1 * variances)
+    rest = max((len(scale) - values.sum()) / max(len(scale) - count, 1), _LEAST_REST_AT_START)
+    loadings = scale[:, None] * vectors * np.sqrt(np.maximum(values - rest, _LEAST_LOADING_AT_START))
+    communalities = np.einsum("dk,dk->d", loadings, loadings)
+    return loadings, np.maximum(variances - communalities, _LEAST_UNIQUE_AT_START * variances)
 
 
-def _turned(loadings: Array, unique: Array) -> Array:
-    """Return the same factors turned so that the strongest comes first, each with its largest loading positive."""
+def _rotate(loadings: Array, unique: Array) -> Array:
+    """Rotate the factors so that the strongest comes first, each with its largest loading positive."""
     scale = np.sqrt(unique)[:, None]
     vectors, lengths, _ = np.linalg.svd(loadings / scale, full_matrices=False)
-    turned = scale * vectors * lengths
-    largest = np.abs(turned).argmax(axis=0)
-    return turned * np.where(turned[largest, np.arange(turned.shape[1])] < 0, -1.0, 1.0)
+    rotated = scale * vectors * lengths
+    largest = np.abs(rotated).argmax(axis=0)
+    return rotated * np.where(rotated[largest, np.arange(rotated.shape[1])] < 0, -1.0, 1.0)
 
 
-def _posterior(loadings: Array, unique: Array) -> Array:
+def _posterior_covariance(loadings: Array, unique: Array) -> Array:
+    """Return the covariance of z given a row (q, q)."""
     inner = loadings.T @ (loadings / unique[:, None])
     inner[np.diag_indices(len(inner))] += 1.0
     return np.linalg.inv(inner)

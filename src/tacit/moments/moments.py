@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
-from tacit.fitting.engine import run
-from tacit.mixture.scale_free import ScaleFree
-from tacit.moments.published_moments import PublishedMoments, published_multiplier
-from tacit.moments.two_stage_moments import StagedMoments
+from tacit.fitting.progress import Watch
+from tacit.moments.estimates import MomentEstimates, PublicFacts
+from tacit.moments.iterated_moments import iterated_moments, iterated_steps
+from tacit.moments.published_moments import published_moments, published_multiplier, published_steps
+from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Account, Budget, Gaussian, Plan, Relation, Step
-from tacit.release import planned, uncalibrated
+from tacit.release import Curator, planned, uncalibrated
 from tacit.statistics.components import Array
-from tacit.tables import Domain
 
-METHODS = ("adaptive", "iterated", "staged", "published")
-_MOST_COLUMNS = 400  # beyond, matrices of the iterated method take too long
-_USUAL_ROWS = 10_000  # reckoned with where the number of rows is secret
+
+class _Method(NamedTuple):
+    """The two functions of a method; see :mod:`tacit.moments.estimates`."""
+
+    steps: Callable[[int, int | str], list[Step]]
+    estimate: Callable[[Curator, Sequence[Step], PublicFacts, Watch], MomentEstimates]
+
+
+_METHODS = {
+    "iterated": _Method(iterated_steps, iterated_moments),
+    "staged": _Method(two_stage_steps, two_stage_moments),
+    "published": _Method(published_steps, published_moments),
+}
+
+# What "adaptive" goes by.
+_MOST_COLUMNS = 400  # With more columns, the matrices of the iterated method take too long.
+_USUAL_ROWS = 10_000  # Where the number of rows is secret, it is taken to be this.
 
 
 class Moments(PrivateEstimator):
@@ -127,19 +142,23 @@ class Moments(PrivateEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._checked()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 1, "the least number")
-        self._method = self._chosen(n_rows, domain.columns, budget)
-        model = self._model(domain, n_rows)
-        curator = self._curator(rows, domain, model.steps(), budget, f"Moments(method={self._method!r})")
+        self.method_ = self._choose_method(n_rows, domain.columns, budget)
+        method = _METHODS[self.method_]
+        steps = method.steps(domain.columns, self.n_iter)
+        curator = self._curator(rows, domain, steps, budget, f"Moments(method={self.method_!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, "Measuring moments") as watch:
-            state = run(model, curator, watch)
-        self._publish(state)
-        self.n_iter_ = len(model.rounds)
-        self.method_ = self._method
-        notes = [f"Count, mean and covariance, method {self._method}; what is computed from them costs no more."]
+            estimates = method.estimate(curator, steps, PublicFacts.of_domain(domain, n_rows), watch)
+        self.count_ = estimates.count
+        self.mean_ = domain.restore(estimates.mean)
+        self.covariance_ = estimates.covariance
+        self.covariance_ *= domain.scale  # In place, as the matrix may be large.
+        self.covariance_ *= domain.scale[:, None]
+        self.n_iter_ = sum(step.count for step in steps)
+        notes = [f"Count, mean and covariance, method {self.method_}; what is computed from them costs no more."]
         self._certify(curator, budget, n_rows, notes)
         return self
 
@@ -149,44 +168,23 @@ class Moments(PrivateEstimator):
         check_is_fitted(self, "mean_")
         return self.covariance_ + np.outer(self.mean_, self.mean_)
 
-    def _checked(self) -> Budget:
-        check_choices(self, method=METHODS)
+    def _check_parameters(self) -> Budget:
+        check_choices(self, method=("adaptive", *_METHODS))
         return checked_budget(self)
 
-    def _chosen(self, rows: int | None, columns: int, budget: Budget) -> str:
+    def _choose_method(self, rows: int | None, columns: int, budget: Budget) -> str:
         """Return the method: what "adaptive" is follows from public numbers alone."""
         if self.method != "adaptive":
             return self.method
         return "iterated" if iteration_pays(rows, columns, budget, self.neighbors) else "staged"
 
-    def _model(self, domain: Domain, n_rows: int | None) -> ScaleFree | StagedMoments | PublishedMoments:
-        columns, least = domain.columns, domain.least_variances
-        if self._method == "iterated":
-            return ScaleFree(1, columns, "full", self.neighbors, n_rows, self.n_iter, least_variances=least)
-        reach = math.sqrt(columns) if domain.ball else 1.0
-        if self._method == "staged":
-            return StagedMoments(columns, self.neighbors, n_rows, self.n_iter, least, reach)
-        return PublishedMoments(columns, n_rows)
-
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        if self._method == "published" and not isinstance(self.bounds, str):
-            stated = uncalibrated([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
-            if stated.delta(budget.epsilon) <= budget.delta:
-                return stated
+        """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
+        if self.method_ == "published" and not isinstance(self.bounds, str):
+            plan = uncalibrated([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
+            if plan.delta(budget.epsilon) <= budget.delta:
+                return plan
         return super()._plan(steps, budget)
-
-    def _publish(self, state: Any) -> None:
-        """Set the public attributes, in the units of the rows."""
-        if self._method == "iterated":
-            mean, covariance = state.mixture.means[0], state.mixture.covariances[0].copy()
-        else:
-            mean, covariance = state.mean, state.covariance()
-        scale = self._domain.scale
-        covariance *= scale
-        covariance *= scale[:, None]
-        self.count_ = float(state.rows)
-        self.mean_ = self._domain.restore(mean)
-        self.covariance_ = covariance
 
     _about = "moments has the mean and the covariance of rows, in their own units."
 
@@ -195,18 +193,18 @@ class Moments(PrivateEstimator):
         return {"moments": {"method": self.method_, "count": self.count_, **values}}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked()
+        self._check_parameters()
         stored, columns = values["moments"], self._domain.columns
         count, mean, covariance = (np.array(stored[part], float) for part in ("count", "mean", "covariance"))
         check_shapes(count=(count, ()), mean=(mean, (columns,)), covariance=(covariance, (columns, columns)))
-        if stored["method"] not in METHODS[1:] or self.method not in ("adaptive", stored["method"]):
+        if stored["method"] not in tuple(_METHODS) or self.method not in ("adaptive", stored["method"]):
             raise ValueError(f"the moments cannot be of method {stored['method']!r}")
-        spread = np.sqrt(np.abs(np.diag(covariance)))
-        if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(spread, spread)).any():
+        deviations = np.sqrt(np.abs(np.diag(covariance)))
+        if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(deviations, deviations)).any():
             raise ValueError("the covariance must be symmetric")
-        np.linalg.cholesky(covariance)  # refuses what no rows could have
+        np.linalg.cholesky(covariance)  # This refuses a matrix that is no covariance.
         self.count_, self.mean_, self.covariance_ = float(count), mean, covariance
-        self.method_ = self._method = stored["method"]
+        self.method_ = stored["method"]
 
 
 def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> bool:

@@ -1,4 +1,4 @@
-"""What can be told of a symmetric matrix's largest eigenvalues when noise of known size has been added to it."""
+"""The largest eigenvalues of a symmetric matrix, and which of them stand out of noise of a known size."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import numpy as np
 from tacit.fitting.shrinkage import positive_mean
 from tacit.statistics.components import Array
 
-_EXACT = 400  # columns up to which all eigenvalues are computed
-_POWERS = 30  # steps of subspace iteration beyond that: what stands out of the noise by a tenth is found
-_SPARE = 10  # vectors carried along, so that the wanted ones settle sooner
-_MARGIN = 1.5  # in units of how far the largest eigenvalue of pure noise strays from its edge
-_ROUNDS = 30  # of finding the diagonal that goes with the common part
-_SETTLED = 1e-3
-_MOST_COMMON = 0.95  # of a column's variance: none is the others' image altogether
+# How eigenvalues are computed.
+_MOST_EXACT = 400  # Up to so many columns, all eigenvalues are computed.
+_POWER_ROUNDS = 30  # Rounds of subspace iteration beyond that: enough for what stands out of the noise by a tenth.
+_SPARE_VECTORS = 10  # Vectors carried along, so that those wanted converge sooner.
+
+# Which of them are kept. benchmarks/factor_analysis.py measures what these numbers give.
+_EDGE_MARGIN = 1.5  # Margin above the edge of pure noise, in units of how far the largest eigenvalue strays from it.
+_COMMUNALITY_ROUNDS = 30  # Most rounds that compute the diagonal which goes with the loadings,
+_ROUNDS_IF_INEXACT = 2  # and the same where eigenvalues are not computed exactly.
+_COMMUNALITY_TOLERANCE = 1e-3
+_MOST_COMMUNALITY = 0.95  # No column's variance is common to others altogether.
 
 
 def top_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
     """Return the `count` largest eigenvalues, falling, and their vectors (d, count); always the same ones.
 
-    Up to a few hundred columns exactly. Beyond, by subspace iteration from a fixed start: a few matrix products.
+    They are exact up to a few hundred columns. Beyond, subspace iteration from a fixed start takes a few matrix
+    products.
 
     Examples
     --------
@@ -31,24 +36,25 @@ def top_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
            [0., 0., 1.]]))
     """
     columns = len(matrix)
-    if columns <= _EXACT:
+    if columns <= _MOST_EXACT:
         values, vectors = np.linalg.eigh(matrix)
         return values[::-1][:count], vectors[:, ::-1][:, :count]
-    basis = np.random.default_rng(0).normal(size=(columns, min(columns, count + _SPARE)))
-    for _ in range(_POWERS):
+    basis = np.random.default_rng(0).normal(size=(columns, min(columns, count + _SPARE_VECTORS)))
+    for _ in range(_POWER_ROUNDS):
         basis = np.linalg.qr(matrix @ basis)[0]
-    values, mixing = np.linalg.eigh(basis.T @ (matrix @ basis))
-    return values[::-1][:count], (basis @ mixing)[:, ::-1][:, :count]
+    values, rotation = np.linalg.eigh(basis.T @ (matrix @ basis))
+    return values[::-1][:count], (basis @ rotation)[:, ::-1][:, :count]
 
 
 def common_factors(correlations: Array, noise: float, most: int) -> Array:
     """Return loadings (d, k), k <= `most`, of what stands out of the noise in a noisy correlation matrix.
 
     With noise of standard deviation `noise` / sqrt(2) on each number off the diagonal, eigenvalues of pure noise end at
-    ``2 s``, s = noise * sqrt(d / 2). One that is found at y > 2 s is really y / 2 + sqrt(y^2 / 4 - s^2), and its vector
-    is turned by an angle that is known too; what is best kept of it, in squared error, is sqrt(y^2 - 4 s^2) (Benaych-
-    Georges and Nadakuditi, 2011; Gavish and Donoho, 2017). The rest is left out. The diagonal is not used: it is 1, and
-    which part of that is common is found along with the loadings.
+    ``2 s``, s = noise * sqrt(d / 2). An eigenvalue that is measured as y > 2 s is really y / 2 + sqrt(y^2 / 4 - s^2),
+    and the angle by which noise turns its vector is known too. What is best kept of it, in squared error, is
+    sqrt(y^2 - 4 s^2) (Benaych-Georges and Nadakuditi, 2011; Gavish and Donoho, 2017). The rest is left out. The
+    diagonal is not used: it is 1, and which part of that is common, the communality, is computed along with the
+    loadings.
 
     Examples
     --------
@@ -62,31 +68,31 @@ def common_factors(correlations: Array, noise: float, most: int) -> Array:
     """
     columns = len(correlations)
     unit = noise * math.sqrt(columns / 2)
-    edge = 2 * unit * (1 + _MARGIN * columns ** (-2 / 3))
+    edge = 2 * unit * (1 + _EDGE_MARGIN * columns ** (-2 / 3))
     matrix = correlations.copy()
-    common = np.zeros(columns)
-    for _ in range(_ROUNDS if columns <= _EXACT else 2):
-        np.fill_diagonal(matrix, common)
+    communalities = np.zeros(columns)
+    for _ in range(_COMMUNALITY_ROUNDS if columns <= _MOST_EXACT else _ROUNDS_IF_INEXACT):
+        np.fill_diagonal(matrix, communalities)
         values, vectors = top_eigenpairs(matrix, min(most, columns - 1))
         clear = values > edge
         kept = np.sqrt(np.maximum(values[clear] ** 2 - 4 * unit**2, 0.0))
         loadings = vectors[:, clear] * np.sqrt(kept)
-        unsure = noise * math.sqrt(np.sum(0.5 / np.maximum(kept, unit)))
-        loadings, found = _within_variance(loadings, unsure)
-        if np.abs(found - common).max() < _SETTLED:
+        loading_noise = noise * math.sqrt(np.sum(0.5 / np.maximum(kept, unit)))
+        last = communalities
+        loadings, communalities = _shorten(loadings, loading_noise)
+        if np.abs(communalities - last).max() < _COMMUNALITY_TOLERANCE:
             break
-        common = found
     return loadings
 
 
-def _within_variance(loadings: Array, noise: float) -> tuple[Array, Array]:
-    """Return loadings shortened so that each column of variance 1 keeps some of its own, and what it has in common.
+def _shorten(loadings: Array, noise: float) -> tuple[Array, Array]:
+    """Shorten loadings so that each column, of variance 1, keeps some variance of its own; also return communalities.
 
-    How much of its own: the mean of what is known about that, with this noise in the length of its loadings, given that
-    it is positive. Too little would cost far more likelihood than too much.
+    How much of its own is the posterior mean, given that it is positive, with this noise in the length of the column's
+    loadings. Too little would cost far more likelihood than too much.
     """
-    common = np.einsum("dk,dk->d", loadings, loadings)
-    unsure = np.maximum(2 * np.sqrt(common) * noise, 1e-12)
-    own = positive_mean((1.0 - common) / unsure, 1.0) * unsure
-    kept = np.minimum(1.0 - np.minimum(own, 1.0), _MOST_COMMON)
-    return loadings * np.sqrt(kept / np.maximum(common, 1e-300))[:, None], kept
+    lengths2 = np.einsum("dk,dk->d", loadings, loadings)
+    noises = np.maximum(2 * np.sqrt(lengths2) * noise, 1e-12)
+    own = positive_mean((1.0 - lengths2) / noises, 1.0) * noises
+    communalities = np.minimum(1.0 - np.minimum(own, 1.0), _MOST_COMMUNALITY)
+    return loadings * np.sqrt(communalities / np.maximum(lengths2, 1e-300))[:, None], communalities

@@ -1,60 +1,95 @@
 """Mean and covariance where rows are few beside columns: columns first, then one release of all second moments.
 
 A covariance of d columns has d (d + 1) / 2 numbers, and their noise has eigenvalues that grow with d^(3/2). Measuring
-it again and again in its own coordinates, as :mod:`tacit.mixture.scale_free` does, is best where that is small beside
-the number of rows. Where it is not, cheaper questions are asked first, and decide the units of the last:
+it again and again in its own coordinates, as :mod:`tacit.moments.iterated_moments` does, is best where that noise is
+small beside the number of rows. Where it is not, cheaper questions come first, and decide the units of the last one::
 
-- *Columns*, a few times: mean and variance of each column by itself (``ColumnMoments``), starting from the bounds.
-  Their noise grows with sqrt(d) alone. What cannot be told of single columns is shrunk to what all have in common.
-- *Second moments*, once, with columns in units of their own standard deviations. Of the correlations only directions
-  that stand out of the noise are kept (:func:`tacit.moments.spectrum.common_factors`); there are always columns' own
-  variances to fall back on, so a hopeless last release costs its share of the budget and nothing else.
+    means, scales = centre and size of the bounds
+    repeat
+        release mean and variance of each column by itself, clipped in its own units
+        move means and scales by what was released, less what is noise
+    release squared deviations of each column in public units, where nothing is clipped
+    widen the columns that clearly have more variance
+    release all second moments, with columns in units of their scales
+    keep the directions that stand out of the noise: what columns have in common
 
-In between, a release of plain squared deviations in public units sees what clipping in a column's own units hides (a
-rare condition, a cost that is mostly zero): where it clearly shows more variance, the column is widened.
+The noise of single columns (``ColumnMoments``) grows with sqrt(d) alone. What cannot be told of single columns is
+shrunk to what all have in common. The release of squared deviations sees what clipping in a column's own units hides: a
+rare condition, a cost that is mostly zero. If nothing stands out in the last release
+(:func:`tacit.moments.spectrum.common_factors`), the columns' own variances are left, so a hopeless last release costs
+its part of the budget and nothing else.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from tacit.fitting.engine import Noise
+from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
+from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import positive_mean, shrunk
+from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
 from tacit.privacy import Gaussian, Relation, Step
+from tacit.release import Curator
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
 from tacit.statistics.components import Array
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
+
+# Tuned numbers. benchmarks/factor_analysis.py measures what they give on five tables.
+
+# The plan.
 _COLUMN_ROUNDS = 5
-# Shares of the budget, in squared signal-to-noise.
-_SHARES = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}
-_REACHES = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0])  # standard deviations to clip at
-_RADIUS2 = 1.1  # squared radius of the last release, in units of the columns' summed variances
-_LEAST_VARIANCE = 0.02  # in one round, relative to the columns' mean variance
-_LEAST_DOUBT = 0.05
+_BUDGET = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Proportions of the budget, in squared signal-to-noise.
+
+# How columns are measured.
+_COUNT_WEIGHT = 0.5  # Weight of the count in a release of columns, where the number of rows is secret.
+_FARTHEST_MEASURED = 2.0  # In public units, cells are clipped here at the latest: a ball's long axes end farther out.
+_CLIP_RADII = np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0])  # In standard deviations of a column.
+
+# How columns' estimates move in one round.
+_LEAST_VARIANCE = 0.02  # Least variance of a column, relative to the columns' mean variance.
+_LEAST_PRIOR_VARIANCE = 0.05  # Each round takes estimates to be off by this much at least, as a relative variance.
+
+# When a column is widened.
+_TAIL_DEVIATIONS = 3.0  # The variance must be exceeded by so many standard deviations of noise,
+_TAIL_RATIO = 1.5  # and be so many times as large.
+_NARROW = 0.03  # A variance below this, relative to the columns' mean, is believed only if noise is smaller still.
+
+# How second moments are measured and read.
+_ROW_CLIP_RADIUS2 = 1.1  # Squared clip radius of rows, relative to the columns' summed variances.
+_LEAST_SIZE = 0.5  # Least mean variance, in units of the columns' scales, that the last release is scaled by.
 _MOST_FACTORS = 30
-_CLEAR = 3.0  # standard deviations of noise by which tails must stand out
-_DOUBTFUL = 0.03
-_TAILED = 1.5  # and how many times the variance
-_COUNT = 0.5  # weight of the count in a release of columns, where the number of rows is secret
 
 
 @dataclass(frozen=True, eq=False)
-class Staged:
-    """Where a fit stands, in coordinates where the public bounds are a unit box."""
+class ColumnEstimates:
+    """Private estimates of columns, and of what they have in common.
+
+    Parameters
+    ----------
+    mean, scales : (d,) arrays
+        Means and standard deviations of columns.
+    rows : float or None
+        The number of rows, once it is known.
+    loadings : (d, k) array
+        What columns have in common, in units of their scales.
+    prior_variances : (float, float)
+        How far off means and variances may be before the next release, as variances in units of the scales.
+    """
 
     mean: Array
     scales: Array
     rows: float | None
-    loadings: Array  # (d, k), of columns in units of their scales
-    doubts: tuple[float, float] = (1.0, 1.0)  # of means and variances, relative
-    first: bool = True  # whether nothing has been released yet
+    loadings: Array
+    prior_variances: tuple[float, float] = (1.0, 1.0)
 
     def covariance(self) -> Array:
         """Return the covariance: what columns have in common, and the rest of each one's variance."""
@@ -65,22 +100,213 @@ class Staged:
         return common
 
 
+def two_stage_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
+    """Return the steps of the plan: some releases of columns, one of tails, one of second moments.
+
+    Examples
+    --------
+    >>> [(step.name, step.count) for step in two_stage_steps(10, n_iter=5)]
+    [('columns', 3), ('tails', 1), ('second moments', 1)]
+    """
+    rounds = _COLUMN_ROUNDS if n_iter == "auto" else int(n_iter) - 2
+    if rounds < 1:
+        raise ValueError(
+            f"n_iter is {n_iter}, and staged moments take one or more releases of columns, one of tails and one of "
+            'second moments; pass n_iter=3 or more, or "auto".'
+        )
+    alone, together = 1 + 2 * columns, 1 + columns + numbers_in_second_moment("full", columns)
+    return [
+        Gaussian(COLUMNS, math.sqrt(rounds / _BUDGET[COLUMNS]), rounds, alone),
+        Gaussian(TAILS, math.sqrt(1 / _BUDGET[TAILS]), 1, alone),
+        Gaussian(SECOND_MOMENTS, math.sqrt(1 / _BUDGET[SECOND_MOMENTS]), 1, together),
+    ]
+
+
+def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:
+    """Return mean, covariance and number of rows, from one release for each round of these steps.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its plan has these steps, calibrated.
+    steps : sequence of Step
+        From :func:`two_stage_steps`.
+    facts : PublicFacts
+    watch : callable
+        Called as ``watch(done, total)`` after each release.
+    """
+    rounds = {step.name: step.count for step in steps}
+    total = sum(rounds.values())
+    estimates = public_estimates(facts)
+    for done in range(rounds[COLUMNS]):
+        statistic = column_moments(estimates, facts)
+        if done > 0:
+            statistic = in_own_units(statistic, estimates, facts, curator.noise(COLUMNS, statistic))
+        measurement = measure(curator, COLUMNS, statistic)
+        estimates = move_columns(estimates, facts, statistic, measurement, first=done == 0)
+        watch(done + 1, total)
+
+    statistic = column_moments(estimates, facts)
+    measurement = measure(curator, TAILS, statistic)
+    estimates = widen_columns(estimates, facts, statistic, measurement)
+    watch(total - 1, total)
+
+    statistic = second_moments(estimates, curator.plan.neighbors)
+    measurement = measure(curator, SECOND_MOMENTS, statistic)
+    estimates = find_common_factors(estimates, facts, statistic, measurement)
+    watch(total, total)
+    return MomentEstimates(estimates.mean, estimates.covariance(), float(estimates.rows))
+
+
+def public_estimates(facts: PublicFacts) -> ColumnEstimates:
+    """Return columns as wide as the bounds, with nothing in common."""
+    columns = facts.columns
+    return ColumnEstimates(np.zeros(columns), np.ones(columns), facts.rows, np.empty((columns, 0)))
+
+
+def column_moments(estimates: ColumnEstimates, facts: PublicFacts) -> ColumnMoments:
+    """Return the statistic of single columns about their means, in public units."""
+    count_weight = 0.0 if facts.rows is not None else _COUNT_WEIGHT
+    return ColumnMoments(estimates.mean, np.full(facts.columns, _farthest_measured(facts)), count_weight)
+
+
+def in_own_units(
+    statistic: ColumnMoments, estimates: ColumnEstimates, facts: PublicFacts, noise: float
+) -> ColumnMoments:
+    """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
+    radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
+    return replace(statistic, reach=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
+
+
+def move_columns(
+    estimates: ColumnEstimates, facts: PublicFacts, statistic: ColumnMoments, measurement: Measurement, *, first: bool
+) -> ColumnEstimates:
+    """Move means and scales by what columns say, less what is noise.
+
+    Means are shrunk towards the last ones. Of variances, their mean and how they differ are shrunk separately. `first`
+    says that cells are clipped at the bounds, which hides nothing of them.
+    """
+    rows = _rows(facts, statistic, measurement)
+    _, sums, squares = statistic.parts(measurement.value)
+    scales, columns = estimates.scales, facts.columns
+    mean_prior, variance_prior = estimates.prior_variances
+    radii = statistic.reach / scales
+    kept = np.ones(columns) if first else clipped_normal_variance(radii)
+    # All columns have the same noise in their own units, except where the bounds are nearer than the clip radius.
+    noises = measurement.noise / rows * math.sqrt(columns) * radii
+    mean_noise = float(np.sqrt(np.mean((noises / statistic.mean) ** 2)))
+    noise = float(np.mean(noises * radii / kept))
+
+    shift, mean_factor = shrunk(sums / rows / scales, mean_noise, mean_prior)
+    variances = squares / rows / scales**2 / kept - shift**2
+    change = shrunk(np.array([variances.mean() - 1.0]), noise / math.sqrt(columns), variance_prior)[0]
+    size = float(positive_mean(1.0 + change, noise / math.sqrt(columns))[0])
+    shape, shape_factor = shrunk(variances - variances.mean(), noise, variance_prior)
+    variances = positive_mean(size + shape, noise * math.sqrt(shape_factor))
+    variances = np.maximum(variances, _LEAST_VARIANCE * size)
+
+    least = np.sqrt(np.broadcast_to(facts.least_variances, (columns,)))
+    return replace(
+        estimates,
+        rows=rows,
+        mean=np.clip(estimates.mean + scales * shift, -facts.farthest, facts.farthest),
+        scales=np.clip(scales * np.sqrt(variances), least, facts.farthest),
+        prior_variances=(
+            min(1.0, mean_factor * mean_noise**2 / size + _LEAST_PRIOR_VARIANCE),
+            min(1.0, shape_factor * noise**2 / size**2 + _LEAST_PRIOR_VARIANCE),
+        ),
+    )
+
+
+def widen_columns(
+    estimates: ColumnEstimates, facts: PublicFacts, statistic: ColumnMoments, measurement: Measurement
+) -> ColumnEstimates:
+    """Raise the variances that plain squared deviations clearly exceed to those."""
+    rows = _rows(facts, statistic, measurement)
+    measured = statistic.parts(measurement.value)[2] / rows
+    noise = measurement.noise / rows * (math.sqrt(facts.columns) * _farthest_measured(facts) ** 2)
+    variances = estimates.scales**2
+    exceeds = measured > _TAIL_RATIO * variances + _TAIL_DEVIATIONS * noise
+    variances = np.maximum(variances, min(_NARROW * float(variances.mean()), noise))
+    # Only what is clear is added: noise alone exceeds a variance now and then.
+    wider = np.clip(measured - _TAIL_DEVIATIONS * noise, variances, _farthest_measured(facts) ** 2)
+    return replace(estimates, rows=rows, scales=np.sqrt(np.where(exceeds, wider, variances)))
+
+
+def second_moments(estimates: ColumnEstimates, neighbors: Relation) -> ComponentMoments:
+    """Return the statistic of all columns together, in units of their scales."""
+    columns = len(estimates.mean)
+    component = DiagonalComponent(estimates.mean, estimates.scales)
+    weights = block_weights(columns, "full", neighbors)
+    return ComponentMoments(component, math.sqrt(_ROW_CLIP_RADIUS2 * columns), *weights, 1.0)
+
+
+def find_common_factors(
+    estimates: ColumnEstimates, facts: PublicFacts, statistic: ComponentMoments, measurement: Measurement
+) -> ColumnEstimates:
+    """Move means once more, and set the loadings to the directions that stand out of the noise."""
+    rows = _rows(facts, statistic, measurement)
+    _, sums, squares = statistic.parts(measurement.value)
+    noise = measurement.noise / rows * statistic.radius**2
+    shift, _ = shrunk(sums[0] / rows, noise / statistic.radius / statistic.mean, estimates.prior_variances[0])
+    covariance = squares[0] / rows - np.outer(shift, shift)
+    # Columns have variance 1 in these units. If rows were clipped, or the scales are off, the trace shows it.
+    size = max(np.trace(covariance) / facts.columns, _LEAST_SIZE)
+    loadings = common_factors(covariance / size, noise / size, _MOST_FACTORS)
+    mean = np.clip(estimates.mean + estimates.scales * shift, -facts.farthest, facts.farthest)
+    return replace(estimates, rows=rows, mean=mean, loadings=loadings)
+
+
+def clipped_normal_variance(radii: Array) -> Array:
+    """Return the variance that a standard normal cell has left after it is clipped at each of these radii.
+
+    Examples
+    --------
+    >>> clipped_normal_variance(np.array([1.0, 2.0, 4.0])).round(3)
+    array([0.516, 0.921, 1.   ])
+    """
+    tail = ndtr(-radii)
+    density = np.exp(-0.5 * radii**2) / math.sqrt(2 * math.pi)
+    return 1 - 2 * tail - 2 * radii * density + 2 * radii**2 * tail
+
+
+def _clip_radius(noise: float) -> float:
+    """Return where to clip a cell, in standard deviations: a variance's noise against what clipping hides of tails.
+
+    Tails are taken to be those of a Laplace distribution. `noise` is that of the mean square of a cell clipped at one
+    standard deviation.
+    """
+    hidden = np.exp(-math.sqrt(2.0) * _CLIP_RADII) * (1 + math.sqrt(2.0) * _CLIP_RADII)
+    return float(_CLIP_RADII[int(np.argmin((noise * _CLIP_RADII**2) ** 2 + hidden**2))])
+
+
+def _farthest_measured(facts: PublicFacts) -> float:
+    return min(facts.farthest, _FARTHEST_MEASURED)
+
+
+def _rows(facts: PublicFacts, statistic: ColumnMoments | ComponentMoments, measurement: Measurement) -> float:
+    """Return the number of rows where it is public, or the count that was released, if that exceeds its noise."""
+    if facts.rows is not None:
+        return float(facts.rows)
+    return max(float(statistic.parts(measurement.value)[0][0]), measurement.noise / statistic.count)
+
+
+Staged = ColumnEstimates
+"""The name by which :mod:`tacit.linear` knows column estimates."""
+
+
 @dataclass
 class StagedMoments:
-    """A model for :func:`tacit.fitting.engine.run`, in coordinates where rows have length at most sqrt(d).
+    """The same method, round by round: for models of :mod:`tacit.linear` that ask more than this in one plan.
 
     Parameters
     ----------
     columns : int
     neighbors : {"replace_one", "add_remove"}
-    rows : int or None
-        The number of rows, where it is public.
+    rows, least_variances, reach
+        As in :class:`PublicFacts`, where `reach` is ``farthest``.
     n_iter : int or "auto"
         Number of releases.
-    least_variances : (d,) array, optional
-        Public knowledge of how narrow a column can be.
-    reach : float, default 1.0
-        How far from the centre a column can be: 1 in a box, sqrt(d) in a ball.
     """
 
     columns: int
@@ -92,125 +318,39 @@ class StagedMoments:
     rounds: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        rounds = _COLUMN_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - 2
-        if rounds < 1:
-            raise ValueError(
-                f"n_iter is {self.n_iter}, and staged moments take one or more releases of columns, one of tails and "
-                'one of second moments; pass n_iter=3 or more, or "auto".'
-            )
-        self.rounds = [COLUMNS] * rounds + [TAILS, SECOND_MOMENTS]
-
-    @property
-    def _widest(self) -> float:
-        """How far from the centre a cell is measured: as far as it can be, but for the ends of a ball's long axes."""
-        return min(self.reach, 2.0)
+        self._facts = PublicFacts(self.columns, self.rows, self.least_variances, self.reach)
+        self.rounds = [step.name for step in self.steps() for _ in range(step.count)]
 
     def steps(self) -> list[Step]:
-        """Return three steps."""
-        steps: list[Step] = []
-        for name, share in _SHARES.items():
-            count = self.rounds.count(name)
-            second = numbers_in_second_moment("full", self.columns) if name == SECOND_MOMENTS else self.columns
-            steps.append(Gaussian(name, math.sqrt(count / share), count, 1 + self.columns + second))
-        return steps
+        """Return the steps of the plan."""
+        return two_stage_steps(self.columns, self.n_iter)
 
-    def start(self) -> Staged:
-        """Return columns as wide as the bounds, and nothing in common."""
-        unit = np.ones(self.columns)
-        return Staged(np.zeros(self.columns), unit, self.rows, np.empty((self.columns, 0)))
+    def start(self) -> ColumnEstimates:
+        """Return columns as wide as the bounds, with nothing in common."""
+        return public_estimates(self._facts)
 
     def statistic(
-        self, state: Staged, index: int, noise: Noise
-    ) -> tuple[Staged, ColumnMoments] | tuple[Staged, ComponentMoments]:
-        """Measure columns by themselves, or all together, in the units found so far."""
-        if self.rounds[index] != SECOND_MOMENTS:
-            weight = 0.0 if self.rows is not None else _COUNT
-            columns = ColumnMoments(state.mean, np.full(self.columns, self._widest), weight)
-            if self.rounds[index] == COLUMNS and index > 0:  # the first round, like the tails, is in public units
-                reach = _reach(noise(columns) * math.sqrt(self.columns) / state.rows)
-                columns = replace(columns, reach=np.minimum(reach * state.scales, 2 * self._widest))
-            return state, columns
-        count, mean = block_weights(self.columns, "full", self.neighbors)
-        component = DiagonalComponent(state.mean, state.scales)
-        return state, ComponentMoments(component, math.sqrt(_RADIUS2 * self.columns), count, mean, 1.0)
+        self, state: ColumnEstimates, index: int, noise: Noise
+    ) -> tuple[ColumnEstimates, ColumnMoments | ComponentMoments]:
+        """Return what round `index` releases."""
+        if self.rounds[index] == SECOND_MOMENTS:
+            return state, second_moments(state, self.neighbors)
+        statistic = column_moments(state, self._facts)
+        if self.rounds[index] == COLUMNS and index > 0:
+            statistic = in_own_units(statistic, state, self._facts, noise(statistic))
+        return state, statistic
 
     def update(
-        self, state: Staged, index: int, statistic: ColumnMoments | ComponentMoments, released: Array, noise: float
-    ) -> Staged:
-        """Move centres and scales by what the columns say, less what is noise; in the end, find what is common."""
-        counts, sums, squares = statistic.parts(released)
-        rows = float(self.rows) if self.rows is not None else max(float(counts[0]), noise / statistic.count)
-        if self.rounds[index] == TAILS:
-            return self._widened(replace(state, rows=rows), squares / rows, noise / rows)
-        if isinstance(statistic, ColumnMoments):
-            return self._columns(replace(state, rows=rows), statistic, sums / rows, squares / rows, noise / rows)
-        return self._common(replace(state, rows=rows), statistic, sums[0] / rows, squares[0] / rows, noise / rows)
-
-    def _columns(self, state: Staged, statistic: ColumnMoments, means: Array, squares: Array, noise: float) -> Staged:
-        scales, number = state.scales, self.columns
-        clip = statistic.reach / scales
-        # The first round is clipped at the bounds, where rows are anyway.
-        kept = np.ones(number) if state.first else clipped_variance(clip)
-        unit = noise * math.sqrt(number) * clip  # of a mean; all columns alike, but where the bounds are nearer
-        mean_noise, noise = float(np.sqrt(np.mean((unit / statistic.mean) ** 2))), float(np.mean(unit * clip / kept))
-        shift, trust = shrunk(means / scales, mean_noise, state.doubts[0])
-        variances = squares / scales**2 / kept - shift**2
-        change = shrunk(np.array([variances.mean() - 1.0]), noise / math.sqrt(number), state.doubts[1])[0]
-        size = float(positive_mean(1.0 + change, noise / math.sqrt(number))[0])
-        shape, share = shrunk(variances - variances.mean(), noise, state.doubts[1])
-        variances = positive_mean(size + shape, noise * math.sqrt(share))
-        variances = np.maximum(variances, _LEAST_VARIANCE * size)
-        least = np.sqrt(np.broadcast_to(self.least_variances, (number,)))
-        return replace(
-            state,
-            first=False,
-            mean=np.clip(state.mean + scales * shift, -self.reach, self.reach),
-            scales=np.clip(scales * np.sqrt(variances), least, self.reach),
-            doubts=(
-                min(1.0, trust * mean_noise**2 / size + _LEAST_DOUBT),
-                min(1.0, share * noise**2 / size**2 + _LEAST_DOUBT),
-            ),
-        )
-
-    def _widened(self, state: Staged, squares: Array, noise: float) -> Staged:
-        """Return columns with variances that plain squared deviations clearly exceed raised to those."""
-        variances = state.scales**2
-        noise *= math.sqrt(self.columns) * self._widest**2
-        wider = squares > _TAILED * variances + _CLEAR * noise
-        # Narrower than this, relative to the others, a column is not taken to be unless the noise could tell.
-        variances = np.maximum(variances, min(_DOUBTFUL * float(variances.mean()), noise))
-        clear = np.clip(squares - _CLEAR * noise, variances, self._widest**2)  # noise alone is wider now and then
-        return replace(state, scales=np.sqrt(np.where(wider, clear, variances)))
-
-    def _common(self, state: Staged, statistic: ComponentMoments, mean: Array, second: Array, noise: float) -> Staged:
-        noise *= statistic.radius**2
-        shift, _ = shrunk(mean, noise / statistic.radius / statistic.mean, state.doubts[0])
-        moment = second - np.outer(shift, shift)
-        # Columns have variance 1 in these units. If rows were clipped, or the scales are off, the trace shows it.
-        size = max(np.trace(moment) / self.columns, 0.5)
-        loadings = common_factors(moment / size, noise / size, _MOST_FACTORS)
-        mean = np.clip(state.mean + state.scales * shift, -self.reach, self.reach)
-        return replace(state, mean=mean, loadings=loadings)
-
-
-def clipped_variance(reach: Array) -> Array:
-    """Return the variance that a standard normal cell has left after clipping at `reach`.
-
-    Examples
-    --------
-    >>> clipped_variance(np.array([1.0, 2.0, 4.0])).round(3)
-    array([0.516, 0.921, 1.   ])
-    """
-    tail = ndtr(-reach)
-    density = np.exp(-0.5 * reach**2) / math.sqrt(2 * math.pi)
-    return 1 - 2 * tail - 2 * reach * density + 2 * reach**2 * tail
-
-
-def _reach(noise: float) -> float:
-    """Return where to clip a cell, in standard deviations: a variance's noise against what clipping hides of tails.
-
-    Tails are taken to be a Laplace law's. `noise` is that of the mean square of a cell clipped at one standard
-    deviation.
-    """
-    hidden = np.exp(-math.sqrt(2.0) * _REACHES) * (1 + math.sqrt(2.0) * _REACHES)
-    return float(_REACHES[int(np.argmin((noise * _REACHES**2) ** 2 + hidden**2))])
+        self,
+        state: ColumnEstimates,
+        index: int,
+        statistic: ColumnMoments | ComponentMoments,
+        released: Array,
+        noise: float,
+    ) -> ColumnEstimates:
+        """Return the estimates after round `index`."""
+        measurement = Measurement(released, noise)
+        if self.rounds[index] == COLUMNS:
+            return move_columns(state, self._facts, statistic, measurement, first=index == 0)
+        move = widen_columns if self.rounds[index] == TAILS else find_common_factors
+        return move(state, self._facts, statistic, measurement)
