@@ -25,9 +25,8 @@ from hashlib import sha256
 
 import numpy as np
 import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from tacit.arrays import Array
 
 ROWS_AT_ONCE = 64  # statistics fill blocks up to multiples of so many rows
 _SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))  # of matrices that rows are multiplied with

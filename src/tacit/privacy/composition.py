@@ -25,9 +25,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
+
+from tacit.arrays import Array
 
 from .budget import Relation
 from .errors import PlanError
@@ -120,13 +121,13 @@ class MixedProfile:
             delta = float(self._pld.get_delta_for_epsilon(700.0))
         return min(1.0, max(0.0, delta) * (1 + 1e-15 * self.total / self.interval) + 1e-13 + 2e-16 * self.total)
 
-    def loss_deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def loss_deltas(self, epsilons: Array) -> Array:
         """Return the same bound at many epsilons from 0 to 700 at a time; zero from ``pure`` on."""
         if not self._resolved:
             return np.ones_like(epsilons)
         deltas = np.maximum(0.0, np.asarray(self._pld.get_delta_for_epsilon(epsilons), dtype=np.float64))
         charged = np.minimum(1.0, deltas * (1 + 1e-15 * self.total / self.interval) + self.rounding)
-        bounds: NDArray[np.float64] = np.where(epsilons >= self.pure, 0.0, charged)
+        bounds: Array = np.where(epsilons >= self.pure, 0.0, charged)
         return bounds
 
     @property
@@ -219,7 +220,7 @@ def _smooth(term: Term, interval: float) -> Any:
     """
     inverse = 1 / term.noise_multiplier
 
-    def delta(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def delta(epsilons: Array) -> Array:
         if term.kind == "smooth_laplace":
             return smooth_laplace_delta(epsilons, inverse / 2, inverse / 2)
         return smooth_gaussian_delta(epsilons, inverse, term.shape, term.dimensions)
@@ -227,7 +228,7 @@ def _smooth(term: Term, interval: float) -> Any:
     return _mirrored(delta, term.reach, interval)
 
 
-def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach: float, interval: float) -> Any:
+def _mirrored(delta: Callable[[Array], Array], reach: float, interval: float) -> Any:
     """Return the PLD with this profile at epsilons from 0 to ``reach``, the same for both orders of neighbours."""
     from dp_accounting.pld import pld_pmf
     from dp_accounting.pld import privacy_loss_distribution as pld
@@ -242,7 +243,7 @@ def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach
     )
 
 
-def selection_delta(epsilons: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def selection_delta(epsilons: Array, epsilon: float) -> Array:
     """Return the exact delta of one epsilon-bounded-range choice at each of ``epsilons >= 0``.
 
     Examples
@@ -320,14 +321,14 @@ def _tilted_gaussian(term: Term, neighbors: Relation, interval: float) -> Any:
 
     rows = 2 if neighbors == "replace_one" else 1
     upper = math.ceil(term.reach / interval)
-    epsilons: NDArray[np.float64] = np.arange(upper + 1, dtype=np.float64) * interval
+    epsilons: Array = np.arange(upper + 1, dtype=np.float64) * interval
     deltas = tilted_delta(epsilons, 1 / term.noise_multiplier, term.shape, rows)
     return pld.PrivacyLossDistribution(
         pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas)
     )
 
 
-def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: int) -> NDArray[np.float64]:
+def tilted_delta(epsilons: Array, mu: float, bend: float, rows: int) -> Array:
     """Return the delta of a tilted minimum at each of ``epsilons >= 0``; mu is one over the noise multiplier.
 
     The mean of (1 - e^(epsilon - U))_+, with U = bend mu + mu^2 / 2 + mu T, and T of the density 2 rows phi(t) from
@@ -342,5 +343,5 @@ def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: in
     least = -ndtri(1 / (2 * rows))
     t = np.maximum((epsilons - shift - mu * mu / 2) / mu, least)
     values = 2 * rows * (ndtr(-t) - np.exp(epsilons - shift + log_ndtr(-t - mu)))
-    found: NDArray[np.float64] = np.clip(values, 0.0, 1.0)
+    found: Array = np.clip(values, 0.0, 1.0)
     return found

@@ -14,8 +14,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
+
+from tacit.arrays import Array
 
 from .budget import Relation
 from .composition import MixedProfile, selection_delta
@@ -28,8 +29,6 @@ _TOLERANCE = 1e-5  # of mu, relative
 _ROUNDING = 1e-14  # of the normal distribution function, relative, and more
 _LARGEST_EPSILON = 100.0  # beyond, no Gaussian is worth looking for
 _LARGEST_MU = 50.0  # nobody has a budget for more
-
-Array = NDArray[np.float64]
 
 
 def dominating_mu(epsilons: Array, deltas: Array, slack: float = 0.0) -> float:

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind
 
 from . import accounting
@@ -133,7 +134,7 @@ class Plan:
             raise ValueError(f"delta must be at least 0 and less than 1, and it is {brief(delta)}.")
         return accounting.epsilon(self.steps, self.neighbors, float(delta), self.sampling_error)
 
-    def curve(self, epsilons: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def curve(self, epsilons: ArrayLike | None = None) -> tuple[Array, Array]:
         """Return epsilons and their deltas, for pictures.
 
         Without ``epsilons``, 101 of them from 0 to where delta has fallen to 1e-12, or as far as it falls.

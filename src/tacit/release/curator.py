@@ -34,6 +34,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import check_kernels
 from tacit.privacy import (
     Account,
@@ -145,7 +146,7 @@ class Curator:
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
-    def release(self, name: str, statistic: Statistic | SmoothStatistic) -> NDArray[np.float64]:
+    def release(self, name: str, statistic: Statistic | SmoothStatistic) -> Array:
         """Return the statistic's sum over all rows, or its answer, plus the planned noise.
 
         Parameters
@@ -166,7 +167,7 @@ class Curator:
         self._record(step, precision.sensitivity, scale, precision.noise)
         return precision.noise.to_float(total + noise)
 
-    def _release_answer(self, name: str, statistic: SmoothStatistic) -> NDArray[np.float64]:
+    def _release_answer(self, name: str, statistic: SmoothStatistic) -> Array:
         step, _ = self._take(name, statistic, Smooth, Gaussian)
         noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.local)
         self._charge()
@@ -200,7 +201,7 @@ class Curator:
         sides, places = np.array(chosen, dtype=np.int64).T
         return places, 1 - 2 * sides
 
-    def minimise(self, name: str, minimum: Minimum) -> NDArray[np.float64]:
+    def minimise(self, name: str, minimum: Minimum) -> Array:
         """Return the parameters at a minimum, with the planned noise.
 
         Parameters
@@ -390,10 +391,10 @@ class Curator:
             )
 
 
-def _quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
+def _quietly(function: Callable[[Array], _Out]) -> Callable[[Array], _Out]:
     """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
 
-    def quiet(block: NDArray[np.float64]) -> _Out:
+    def quiet(block: Array) -> _Out:
         with np.errstate(all="ignore"):
             return function(block)
 

@@ -17,6 +17,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.arrays import Array
+
 _FINENESS = 31  # log2 of the steps in the noise and in one row: a discretisation error of 1e-20
 _FINEST = 39  # log2 of the most steps the noise may have: half of where the samplers end, for rounding adds to it
 _LARGEST = 2**62  # quantised values are cut off here, so that the noise cannot wrap them around
@@ -149,7 +151,7 @@ class Lattice:
             steps = np.minimum(np.maximum(steps, -_LARGEST), _LARGEST)
             return np.where(np.isnan(steps), 0.0, steps).astype(np.int64)
 
-    def to_float(self, steps: ArrayLike) -> NDArray[np.float64]:
+    def to_float(self, steps: ArrayLike) -> Array:
         """Return points as numbers; past 2**53 steps the nearest float, a function of the steps and as private."""
         return np.asarray(steps, dtype=np.int64).astype(np.float64) * self.step
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy.budget import Relation, check_relation
 from tacit.release.generator import SecureGenerator
@@ -26,9 +27,7 @@ from tacit.release.noise import discrete_gaussian, discrete_laplace, exponential
 _UP = 1 + 2.0**-48  # more than the few roundings of a computed noise scale, so that it is never under the true one
 
 
-def gaussian_vector(
-    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
-) -> NDArray[np.float64]:
+def gaussian_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator) -> Array:
     """Release numbers with discrete Gaussian noise.
 
     Described by ``Gaussian(name, noise_multiplier, size=value.size)``, and by a plan's ``sampling_error`` of
@@ -65,9 +64,7 @@ def gaussian_vector(
     return lattice.to_float(exact + discrete_gaussian(noise / lattice.step, exact.shape, gen))
 
 
-def laplace_vector(
-    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
-) -> NDArray[np.float64]:
+def laplace_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator) -> Array:
     """Release numbers with discrete Laplace noise: (1 / noise_multiplier)-differentially private.
 
     Described by ``Laplace(name, noise_multiplier, size=value.size)``.

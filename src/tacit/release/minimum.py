@@ -49,14 +49,13 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
+from tacit.arrays import Array
 from tacit.privacy import Relation, TiltedGaussian
 from tacit.release.lattice import Lattice
 from tacit.release.statistic import Statistic
 
-Array = NDArray[np.float64]
 _UNIT_ROUNDOFF = 2.0**-53
 _UP = 1 + 1e-9
 _FEW = 16.0  # more than the roundings of a number, in sums and products of vectors, for each of their lengths

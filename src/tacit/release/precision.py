@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, Laplace, Plan, PlanError, Relation, Step
 from tacit.release.lattice import Lattice
 from tacit.release.planning import FINEST_NOISE
@@ -87,7 +87,7 @@ class _Unit:
 
     size: int
 
-    def block_sum(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def block_sum(self, block: Array) -> Array:
         return np.zeros(self.size)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:

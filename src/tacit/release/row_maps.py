@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-
-Array = NDArray[np.float64]
 
 _LONGEST = 1e150  # squares of more overflow
 

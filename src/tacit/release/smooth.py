@@ -38,6 +38,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, PlanError, Relation, SmoothGaussian, SmoothLaplace, Step
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
@@ -67,8 +68,8 @@ class SmoothStatistic(ABC):
     jointly convex.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Array
+    high: Array
 
     @property
     def size(self) -> int:
@@ -85,8 +86,8 @@ class SmoothStatistic(ABC):
 
     @abstractmethod
     def answer(
-        self, blocks: Iterable[tuple[NDArray[np.float64], NDArray[np.int64]]], smoothness: float
-    ) -> tuple[Sequence[Fraction], NDArray[np.float64]]:
+        self, blocks: Iterable[tuple[Array, NDArray[np.int64]]], smoothness: float
+    ) -> tuple[Sequence[Fraction], Array]:
         """Return the numbers, each within ``low`` and ``high``, and their bounds.
 
         Blocks come as rows and the numbers of the groups that they are dealt to.
@@ -140,9 +141,7 @@ class SmoothNoise:
         """The finest of the lattices that numbers are rounded to."""
         return Lattice(min(self.steps))
 
-    def added(
-        self, statistic: SmoothStatistic, blocks: Iterable[NDArray[np.float64]], gen: SecureGenerator
-    ) -> NDArray[np.float64]:
+    def added(self, statistic: SmoothStatistic, blocks: Iterable[Array], gen: SecureGenerator) -> Array:
         """Return the statistic's answer with noise, rounded and within its range."""
         deal = Deal.draw(statistic.groups(self.smoothness), gen)
         dealt = ((block, deal((0, number), len(block))) for number, block in enumerate(blocks))

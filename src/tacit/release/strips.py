@@ -40,6 +40,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.release.exact import falls_under
 from tacit.release.generator import SecureGenerator
 
@@ -59,7 +60,7 @@ class Strips:
     scale: float
     shift: int  # log2 of the strips' width
     start: NDArray[np.int64]  # first integer of the slot's strip
-    ceiling: NDArray[np.float64]  # whole multiples of one constant, exact in float64
+    ceiling: Array  # whole multiples of one constant, exact in float64
     quick: NDArray[np.uint16]  # U < quick / 2**16 means acceptance anywhere in the strip
     side: NDArray[np.int8]  # +1 and -1 for the right and the left tail, 0 for a strip
     reach: int  # the right tail starts here, the left one at ~reach = -reach - 1
@@ -94,7 +95,7 @@ class Strips:
 
     def _with_tails(
         self, draws: NDArray[np.int64], slot: NDArray[np.intp], gen: SecureGenerator
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int64], Array]:
         """Place the proposals that fell on a tail's slot, and return every proposal's ceiling."""
         ceiling, side = self.ceiling[slot], self.side[slot]
         tail = np.flatnonzero(side)
@@ -106,7 +107,7 @@ class Strips:
         return draws, ceiling
 
     def _under_the_law(
-        self, u: NDArray[np.uint64], draws: NDArray[np.int64], ceiling: NDArray[np.float64], gen: SecureGenerator
+        self, u: NDArray[np.uint64], draws: NDArray[np.int64], ceiling: Array, gen: SecureGenerator
     ) -> NDArray[np.bool_]:
         """Decide U * ceiling < exp(-energy), for U in [u, u + 1) / 2**64."""
         goal = np.exp(-_energy(draws, self.power, self.scale)) / ceiling * 2.0**64
@@ -163,7 +164,7 @@ def strips(power: int, scale: float) -> Strips:
     )
 
 
-def _energy(k: NDArray[np.int64], power: int, scale: float) -> NDArray[np.float64]:
+def _energy(k: NDArray[np.int64], power: int, scale: float) -> Array:
     ratio = np.abs(k) / scale
     return ratio if power == 1 else 0.5 * ratio * ratio
 

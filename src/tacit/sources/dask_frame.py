@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
 from tacit.sources.names import check_names, check_selection, listed
@@ -149,6 +149,6 @@ def _sum_of_held(held: list[Any], pickled: bytes, number: int) -> Partial:
     return held_sum(lambda: held, pickled, number)
 
 
-def _blocks(partition: Any) -> Iterator[pa.Table | NDArray[np.float64]]:
+def _blocks(partition: Any) -> Iterator[pa.Table | Array]:
     if len(partition):
         yield from (FrameSource if hasattr(partition, "columns") else ArraySource)(partition).blocks()

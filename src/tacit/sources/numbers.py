@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.source import Source, UnreadableCells
 
 #: What people write for a missing number. (NaN is read as a number that is none, and needs no mention.)
@@ -44,7 +45,7 @@ def has_missing(source: Source) -> bool:
     return bool(source.sum(_blocks_with_missing)[0])
 
 
-def _blocks_with_missing(block: pa.Table | NDArray[np.float64]) -> NDArray[np.int64]:
+def _blocks_with_missing(block: pa.Table | Array) -> NDArray[np.int64]:
     cells = matrix(block)
     with np.errstate(over="ignore", invalid="ignore"):
         # A finite sum has finite terms, and is found sooner than whether all of them are.
@@ -52,7 +53,7 @@ def _blocks_with_missing(block: pa.Table | NDArray[np.float64]) -> NDArray[np.in
     return np.array([not finite], dtype=np.int64)
 
 
-def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None = None) -> NDArray[np.float64]:
+def matrix(block: pa.Table | Array, columns: Sequence[str] | None = None) -> Array:
     """Return a block as a float64 matrix (rows, columns), nulls as NaN.
 
     Parameters
@@ -87,7 +88,7 @@ def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None 
     return out.T
 
 
-def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def as_numbers(column: pa.ChunkedArray, name: str) -> Array:
     """Return a column of numbers, truth values, or text that reads as numbers, as float64; nulls as NaN.
 
     Examples

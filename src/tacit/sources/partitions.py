@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import UnlikeKernels, kernel_fingerprint
 from tacit.sources.sampling import Kept, SampledSource, sampled_blocks
 from tacit.sources.source import Source, UnreadableCells, finished
@@ -142,7 +143,7 @@ def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[NDArray[np.float64] | Partial]:
+def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[Array | Partial]:
     """Yield what a pickled function makes of the blocks of a partition, on a worker; or, last, why that failed.
 
     Among them is what kernel made it: the sum may be found on another worker.
@@ -208,7 +209,7 @@ class PartitionedSource(Source):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         return self._total(finished(function, finish))
@@ -255,7 +256,7 @@ class _SampledPartitions(SampledSource):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         return self.parent._total(OfSample(finished(function, finish), self.kept))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.source import BLOCK_ROWS, Source, finished
 from tacit.sources.summation import sum_over_streams
 
@@ -80,7 +81,7 @@ class SampledSource(Source):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         if threads is None and self.parent.is_small:

@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 BLOCK_ROWS = 8192
@@ -148,7 +149,7 @@ class Source(ABC):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
@@ -266,7 +267,7 @@ class HeldSource(Source):
 
 
 def finished(
-    function: Callable[[Any], NDArray[Any]], finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None
+    function: Callable[[Any], NDArray[Any]], finish: Callable[[Array], NDArray[np.int64]] | None
 ) -> Callable[[Any], NDArray[np.int64]]:
     """Return what is added up over blocks, for ``Source.sum``."""
     return function if finish is None else lambda block: finish(_sum_of_strips(block, function))

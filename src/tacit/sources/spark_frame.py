@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.files import cut
 from tacit.sources.names import check_names, check_selection, listed
 from tacit.sources.partitions import (
@@ -143,7 +142,7 @@ def _partition() -> int:
     return int(TaskContext.get().partitionId())
 
 
-def _row(result: Partial | NDArray[np.float64]) -> pa.RecordBatch:
+def _row(result: Partial | Array) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"partial": [_pickled(result)]})
 
 
@@ -151,5 +150,5 @@ def _cell(row: Any) -> bytes:
     return bytes(row[0])
 
 
-def _pickled(result: Partial | NDArray[np.float64]) -> bytes:
+def _pickled(result: Partial | Array) -> bytes:
     return pickle.dumps(result, protocol=5)

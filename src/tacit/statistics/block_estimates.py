@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_sizes
 
 _FINENESS = 40  # log2 of the steps of the lattice in the radius

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components, DiagonalComponent, Workspace
+from tacit.statistics.components import Components, DiagonalComponent, Workspace
 from tacit.statistics.ranges import check_sizes
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components
+from tacit.statistics.components import Components
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array as Array  # Other rooms import it from here, too.
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes
-
-Array = NDArray[np.float64]
 
 _LINES_AT_ONCE = 4  # products are quickest of multiples of so many lines
 

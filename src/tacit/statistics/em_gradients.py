@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-from tacit.statistics.components import Array
 
 
 class EMGradient(Protocol):

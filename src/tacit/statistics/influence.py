@@ -20,9 +20,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 
 _PLAIN_BOUND = 2 * math.sqrt(2) / 3  # the largest value of phi
 _ROOT2 = math.sqrt(2.0)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components
+from tacit.statistics.components import Components
 from tacit.statistics.table_components import TableComponents
 
 _PIECE = 32 * ROWS_AT_ONCE

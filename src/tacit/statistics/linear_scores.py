@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_numbers, check_sizes
 
 

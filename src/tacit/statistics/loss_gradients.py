@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import LEAST, check_sizes
 
 _OUTWARD = 1 + 1e-12  # covers rounding in a row's own contribution: a few hundred operations of 1e-16 each

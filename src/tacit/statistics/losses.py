@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 
 _LEAST, _MOST = -40, 63  # powers of two that are told apart; smaller numbers count as zero, larger ones as the largest
 _POWERS = _MOST - _LEAST + 1

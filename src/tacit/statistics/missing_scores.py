@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array, Components
+from tacit.arrays import Array
+from tacit.statistics.components import Components
 from tacit.statistics.table_components import TableComponents
 
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 from tacit.statistics.influence import Clip, Influence
 from tacit.statistics.ranges import check_sizes
 

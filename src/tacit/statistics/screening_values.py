@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 _SLOPE = 2.0  # of numbers that are not squared: cut off at half a unit, sums stand out more than where all is kept
 _MIDDLE = 0.54  # c(y^2 / 0.54 - 1) has mean 0 for a standard normal y, so that it tells large targets from small ones

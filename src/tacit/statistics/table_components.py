@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-from tacit.statistics.components import Array, Components, log_total
+from tacit.statistics.components import Components, log_total
 
 Codes = NDArray[np.intp]
 _CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``

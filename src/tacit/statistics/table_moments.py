@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
@@ -18,7 +19,6 @@ from tacit.statistics.component_moments import (
     numbers_in_second_moment,
     packed,
 )
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_sizes
 from tacit.statistics.table_components import Rows, TableComponents
 

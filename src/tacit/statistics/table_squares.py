@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 from tacit.statistics.table_components import TableComponents
 
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
-from tacit.statistics.components import Array
 from tacit.statistics.robust_sum import RowValues
 
 _STEP_BITS = 32  # log2 of the steps that values are rounded to, in the width of the range, or one more

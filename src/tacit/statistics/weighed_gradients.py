@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
-from tacit.statistics.components import Array
 from tacit.statistics.loss_gradients import finite, linear, measured
 from tacit.statistics.losses import ProvenLoss
 from tacit.statistics.ranges import check_sizes

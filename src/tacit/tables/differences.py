@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
+from tacit.arrays import Array
 from tacit.tables.columns import Boolean, Categorical, Integer, Numeric
 from tacit.tables.schema import Schema
-
-Array = NDArray[np.float64]
 
 _TENTHS = np.arange(1, 10) / 10
 _BARS = 30  # of the pictures of numbers

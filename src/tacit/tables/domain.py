@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind
 from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
-
-Array = NDArray[np.float64]
 
 _LEAST_SCALE = 1e-100
 

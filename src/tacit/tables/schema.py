@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind, unquoted
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, listed
@@ -129,7 +130,7 @@ class Schema:
         numbers = (column for _, column in self._encoded() if isinstance(column, Numeric))
         return sum((-math.log(column.half_range) for column in numbers), start=0.0)
 
-    def encode(self, table: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
+    def encode(self, table: Any, *, unknown: Unknown = "error") -> Array:
         """Return rows as a matrix of numbers between -1 and 1, missing cells as NaN.
 
         Parameters
@@ -172,7 +173,7 @@ class Schema:
             source = source.select(self.used)
         return source.map(partial(self.encode, unknown=unknown), columns=self.feature_names)
 
-    def decode(self, matrix: NDArray[np.float64]) -> pa.Table:
+    def decode(self, matrix: Array) -> pa.Table:
         """Return encoded rows as a table: numbers in their units and within their bounds, categories as their levels.
 
         Any real matrix can be decoded: numbers are moved to the nearest value the column can take. NaN becomes null.
