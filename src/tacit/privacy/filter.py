@@ -55,6 +55,8 @@ from functools import cached_property, lru_cache
 
 from scipy.special import ndtri
 
+from tacit.rounding import FORMULA_SLACK
+
 from .budget import Budget, Relation
 from .domination import closed_cost, numeric_cost
 from .gaussian_profile import gaussian_mu
@@ -224,7 +226,7 @@ def _pure_epsilon(plan: Plan) -> float:
 
 def _pure_mu(epsilon: float) -> float:
     """Return the mu that dominates randomised response: its tangent at alpha = 1 is the whole profile of that."""
-    return float(2 * ndtri(1 / (1 + math.exp(-epsilon)))) * (1 + 1e-9)
+    return float(2 * ndtri(1 / (1 + math.exp(-epsilon)))) * FORMULA_SLACK
 
 
 def _merged(steps: Sequence[Step]) -> tuple[Step, ...]:

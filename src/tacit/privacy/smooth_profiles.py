@@ -38,10 +38,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from tacit.arrays import Array
+from tacit.rounding import FORMULA_SLACK
 
 __all__ = ["smooth_gaussian_delta", "smooth_laplace_delta"]
-
-_OUTWARD = 1 + 1e-9  # relative error of the functions used here, and more
 
 
 def smooth_laplace_delta(epsilons: Array, shift: float, scale: float) -> Array:
@@ -65,7 +64,7 @@ def smooth_laplace_delta(epsilons: Array, shift: float, scale: float) -> Array:
     z = np.minimum(np.maximum(kink, first), last)
     q, r = ndtr(z + scale), ndtr(z)
     most = np.minimum(math.exp(shift) * q, -math.expm1(-shift) + math.exp(-shift) * q)
-    found: Array = np.clip((most - np.exp(epsilons) * r) * _OUTWARD, 0.0, 1.0)
+    found: Array = np.clip((most - np.exp(epsilons) * r) * FORMULA_SLACK, 0.0, 1.0)
     return found
 
 
@@ -99,5 +98,5 @@ def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dime
         here = mass(radius2, dimensions, centre**2)
         there = mass(radius2 * other, dimensions, (centre - shift) ** 2 * other)
         worst = np.maximum(worst, here - np.exp(epsilons) * there)
-    found: Array = np.clip(worst * _OUTWARD, 0.0, 1.0)
+    found: Array = np.clip(worst * FORMULA_SLACK, 0.0, 1.0)
     return found

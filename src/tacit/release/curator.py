@@ -67,9 +67,9 @@ from tacit.release.rows import Rows
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.release.smooth import SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Norm, Statistic
+from tacit.rounding import SCALE_SLACK
 
 _TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
-_UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
 _MECHANISMS: dict[type[Mechanism], str] = {
     Laplace: "discrete Laplace",
     Selection: "exponential mechanism",
@@ -374,7 +374,7 @@ class Curator:
     @staticmethod
     def _scale(step: Step, sensitivity: float) -> float:
         """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
-        scale = step.noise_multiplier * sensitivity * _UP
+        scale = step.noise_multiplier * sensitivity * SCALE_SLACK
         return 2 * scale if isinstance(step.mechanism, Selection) else scale
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:

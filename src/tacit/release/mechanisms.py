@@ -23,8 +23,7 @@ from tacit.privacy.budget import Relation, check_relation
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
 from tacit.release.noise import discrete_gaussian, discrete_laplace, exponential_select
-
-_UP = 1 + 2.0**-48  # more than the few roundings of a computed noise scale, so that it is never under the true one
+from tacit.rounding import SCALE_SLACK
 
 
 def gaussian_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator) -> Array:
@@ -60,7 +59,7 @@ def gaussian_vector(value: ArrayLike, sensitivity: float, noise_multiplier: floa
     [10.0, 20.0]
     """
     exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l2(exact.size)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l2(exact.size)) * SCALE_SLACK
     return lattice.to_float(exact + discrete_gaussian(noise / lattice.step, exact.shape, gen))
 
 
@@ -95,7 +94,7 @@ def laplace_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float
     [10.0, 20.0]
     """
     exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(exact.size)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(exact.size)) * SCALE_SLACK
     return lattice.to_float(exact + discrete_laplace(noise / lattice.step, exact.shape, gen))
 
 
@@ -131,7 +130,7 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     if lattice.step > 1:
         # Such noise is a multiple of 2 or more, and would leave a count's last digits as they are.
         raise ValueError("The noise of a count is too large; use a smaller noise_multiplier or sensitivity.")
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(1)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(1)) * SCALE_SLACK
     steps = int(discrete_laplace(noise / lattice.step, 1, gen)[0])
     return math.floor(int(count) + steps * Fraction(lattice.step) + Fraction(1, 2))
 
@@ -182,7 +181,7 @@ def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: Secure
     utility = np.clip(lattice.quantise(utilities), -(2**61), 2**61)
     if utility.ndim != 1 or not 1 <= k <= utility.size:
         raise ValueError(f"Cannot choose k={k} of the candidates in an array of shape {utility.shape}.")
-    scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * _UP
+    scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * SCALE_SLACK
     return [place for _, place in choose(utility[None], scale, gen, k)]
 
 
@@ -284,7 +283,7 @@ def quantile(
     target = part * rows.size
     misses = np.maximum(0, np.maximum(under * one - target, target - through * one))
     sensitivity = one if check_relation(neighbors) == "replace_one" else max(part, one - part)
-    stretch = exponential_select(-misses, 2 * sensitivity / epsilon * _UP, gen, multiplicities=lengths)
+    stretch = exponential_select(-misses, 2 * sensitivity / epsilon * SCALE_SLACK, gen, multiplicities=lengths)
     return float(lattice.to_float(int(starts[stretch]) + gen.below(int(lengths[stretch]))))
 
 

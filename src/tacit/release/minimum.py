@@ -55,9 +55,8 @@ from tacit.arrays import Array
 from tacit.privacy import Relation, TiltedGaussian
 from tacit.release.lattice import Lattice
 from tacit.release.statistic import Statistic
+from tacit.rounding import FORMULA_SLACK, UNIT_ROUNDOFF
 
-_UNIT_ROUNDOFF = 2.0**-53
-_UP = 1 + 1e-9
 _FEW = 16.0  # more than the roundings of a number, in sums and products of vectors, for each of their lengths
 _DEVIATIONS = 64.0
 _TOLERANCE = 2.0**-18  # of the longest gradient of a row
@@ -138,10 +137,10 @@ class Minimum:
                 raise ValueError(
                     "Only sums of functions of one linear prediction, with two derivatives, can be tilted."
                 )
-            ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * _UP
+            ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * FORMULA_SLACK
             ridge += 1e-12 * size * float(np.linalg.norm(quadratic))  # as Q may be negative by rounding
             quadratic = quadratic + ridge * np.eye(size)
-            tilt_scale = tilted.noise_multiplier * change * _UP
+            tilt_scale = tilted.noise_multiplier * change * FORMULA_SLACK
             tilt_step = Lattice.for_noise(tilt_scale, row).step
         values = np.linalg.eigvalsh(quadratic)
         least, largest = float(values[0] - 1e-12 * size * values[-1]), float(values[-1])
@@ -152,13 +151,13 @@ class Minimum:
         length = min(pull / least, 2 * longest_tilt / least + math.sqrt(2 * self.most_rows * self.fall / least))
         reach, away = 2 * length, float(np.linalg.norm(self.centre))
         lattice = Lattice(2.0 ** (math.frexp(self.most_rows * row)[1] - 61))
-        each = at.error(away + reach) + (block_rows + 4 * _FEW) * _UNIT_ROUNDOFF * row
-        after = _FEW * _UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
-        off = self.most_rows * each * _UP + blocks * lattice.step / 2 * math.sqrt(size) + after
+        each = at.error(away + reach) + (block_rows + 4 * _FEW) * UNIT_ROUNDOFF * row
+        after = _FEW * UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
+        off = self.most_rows * each * FORMULA_SLACK + blocks * lattice.step / 2 * math.sqrt(size) + after
         tolerance = max(2 * off, _TOLERANCE * row)
         inexact = tolerance + off + tilt_step / 2 * math.sqrt(size)
-        stretch = math.sqrt(1 + 8 * size**2 * _UNIT_ROUNDOFF * largest / least)  # R'R is not quite Q
-        moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * _UP
+        stretch = math.sqrt(1 + 8 * size**2 * UNIT_ROUNDOFF * largest / least)  # R'R is not quite Q
+        moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * FORMULA_SLACK
         return Search(self, quadratic, lattice, tolerance, reach, row, change, tilt_scale, tilt_step, moved)
 
 

@@ -26,12 +26,12 @@ from tacit.release.lattice import Lattice
 from tacit.release.planning import FINEST_NOISE
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
+from tacit.rounding import UNIT_ROUNDOFF
 
 BLOCK_ROWS = 8192
 MOST_ROWS = 2**30
 _MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS
 _MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
-_UNIT_ROUNDOFF = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Precision:
     def of(cls, statistic: Statistic, noise_multiplier: float, neighbors: Relation, norm: Norm) -> Precision:
         """Return the precision of a statistic's sum; for a choice, of norm "linf", that of the sums it is made from."""
         stated, largest = statistic.sensitivity(neighbors, norm), statistic.sensitivity("add_remove", norm)
-        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
+        off = (BLOCK_ROWS + _MORE_OPERATIONS) * UNIT_ROUNDOFF
         summation = 2 * _MOST_BLOCKS * (off / (1 - off) * BLOCK_ROWS * largest)
         # A choice cuts its sums off at 2^60 steps and adds offsets to them, so that they need two bits less.
         sums = Lattice.for_sums(largest, MOST_ROWS * (4 if norm == "linf" else 1))

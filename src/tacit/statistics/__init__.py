@@ -32,6 +32,7 @@ from tacit.statistics.on_columns import OnColumns, SomeValues
 from tacit.statistics.outlier_count import OutlierCount
 from tacit.statistics.regression_scores import RegressionScores
 from tacit.statistics.robust_sum import RobustSum, RowCount, RowValues
+from tacit.statistics.row_vectors import RowVectors, VectorModel
 from tacit.statistics.screening_values import CellRanks, ScreeningValues
 from tacit.statistics.table_components import TableComponents, TableLayout
 from tacit.statistics.table_moments import TableMoments, least_radius
@@ -77,6 +78,7 @@ __all__ = [
     "RobustSum",
     "RowCount",
     "RowValues",
+    "RowVectors",
     "ScreeningValues",
     "Shorten",
     "Smoothed",
@@ -89,6 +91,7 @@ __all__ = [
     "TableSquares",
     "TrimmedMeans",
     "TrimmedSum",
+    "VectorModel",
     "WeighedGradients",
     "least_radius",
     "moment_sensitivity",

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
+from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.ranges import check_sizes
 
 _FINENESS = 40  # log2 of the steps of the lattice in the radius
-_SLACK = 2.0**-36  # of smoothness, for floating point
-_UP = 1 + 2.0**-38
 _LARGEST = 1e40  # what cells are cut off at, so that sums of squares are finite
 _RIDGE = 1e-10  # of the mean square, so that every block has a solution
 _MOST_PARTS = 4096  # that distances are worked out between
@@ -220,13 +219,15 @@ class BlockCentre(BlockSquares):
     def answer(self, blocks: Iterable[Dealt], smoothness: float) -> tuple[Sequence[Fraction], Array]:
         """Return the point, and the bound."""
         points = self.points(blocks, self.groups(smoothness))
-        place, bound = centre(points, self._averaged(smoothness), smoothness - _SLACK, 2.0 * (2**_FINENESS + 2**10))
+        place, bound = centre(
+            points, self._averaged(smoothness), smoothness - SMOOTHNESS_SLACK, 2.0 * (2**_FINENESS + 2**10)
+        )
         found = [int(value) * self._step for value in points[place]]
-        return self._inside(found), np.full(self.size, bound * _UP * float(self._step))
+        return self._inside(found), np.full(self.size, bound * SMOOTH_SLACK * float(self._step))
 
     @staticmethod
     def _averaged(smoothness: float) -> int:
-        return math.ceil(4 / (smoothness - _SLACK)) if smoothness > _SLACK else 2**62
+        return math.ceil(4 / (smoothness - SMOOTHNESS_SLACK)) if smoothness > SMOOTHNESS_SLACK else 2**62
 
 
 def centre(points: NDArray[np.int64], averaged: int, smoothness: float, diameter: float) -> tuple[int, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import check_sizes
 
 
@@ -98,7 +99,7 @@ class ColumnMoments:
         else:
             row2 = self.count**2 + self.mean**2 + self.second**2
             bound = math.sqrt(row2 if neighbors == "add_remove" else max(row2, self._furthest()))
-        return bound * (1 + 1e-12)
+        return bound * ROW_SLACK
 
     def _furthest(self) -> float:
         """Return the most of h over [0, 2]; see the notes."""

@@ -15,8 +15,10 @@ from tacit.kernels import ROWS_AT_ONCE
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Components, DiagonalComponent, Workspace
+from tacit.rounding import ROW_SLACK
+from tacit.statistics.components import Components, Workspace
 from tacit.statistics.ranges import check_sizes
+from tacit.statistics.row_vectors import VectorModel
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
 _CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
@@ -41,8 +43,9 @@ class ComponentMoments:
 
     Parameters
     ----------
-    components : Components or DiagonalComponent
-        The current, already private parameters.
+    components : VectorModel
+        What turns rows into vectors y_k and weights r_k: :class:`Components`, or the scores of a regression. Its
+        parameters are public, or private already.
     radius : float
         Where rows are clipped.
     count, mean, second : float
@@ -89,7 +92,7 @@ class ComponentMoments:
     (1.7321, 2.4495)
     """
 
-    components: Components | DiagonalComponent
+    components: VectorModel
     radius: float
     count: float = 1.0
     mean: float = 1.0
@@ -125,7 +128,7 @@ class ComponentMoments:
         if norm == "l1":
             numbers = numbers_in_second_moment(self.covariance_type, columns)
             row = self.count + self.mean * math.sqrt(columns) + self.second * math.sqrt(numbers)
-            return _outward(row if neighbors == "add_remove" else 2 * row)
+            return (row if neighbors == "add_remove" else 2 * row) * ROW_SLACK
         return moment_sensitivity(self.count, self.mean, self.second, neighbors)
 
     def block_sum(self, block: Array) -> Array:
@@ -241,20 +244,15 @@ def moment_sensitivity(count: float, mean: float, second: float, neighbors: Rela
     """
     row2 = count**2 + mean**2 + second**2 + level**2
     if neighbors == "add_remove":
-        return _outward(math.sqrt(row2))
+        return math.sqrt(row2) * ROW_SLACK
     least = _least_of_parabola(count**2, mean**2, second**2)
-    return _outward(math.sqrt(2 * row2 + 2 * max(0.0, -least)))
+    return math.sqrt(2 * row2 + 2 * max(0.0, -least)) * ROW_SLACK
 
 
 def _least_of_parabola(constant: float, slope: float, curvature: float) -> float:
     """Return the least of constant + slope u + curvature u^2 over u in [-1, 1], for slope and curvature at least 0."""
     u = -1.0 if slope >= 2 * curvature else -slope / (2 * curvature)
     return constant + slope * u + curvature * u * u
-
-
-def _outward(bound: float) -> float:
-    """Return a bound that also covers rounding in a row's own contribution: a few hundred operations of 1e-16 each."""
-    return bound * (1 + 1e-12)
 
 
 @cache

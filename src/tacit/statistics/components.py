@@ -14,6 +14,7 @@ from tacit.arrays import Array as Array  # Other rooms import it from here, too.
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 _LINES_AT_ONCE = 4  # products are quickest of multiples of so many lines
 
@@ -108,9 +109,7 @@ class Components:
         joint: Array = self._log_scales - 0.5 * distances  # type: ignore[attr-defined]
         return joint
 
-    def e_step(
-        self, block: Array, evidence: Array | None = None, room: Workspace | None = None
-    ) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array, evidence: Array | None = None, room: Workspace | None = None) -> RowVectors:
         """Return whitened rows (1, y, 0), squared norms of y (K, rows) and responsibilities (K, rows).
 
         Whitened rows are (K, 1 + d + some more, rows): there are as many zeros behind y as make products quick.
@@ -141,7 +140,7 @@ class Components:
         shares /= shares.sum(axis=0)
         if lost.any():
             shares[:, lost] = 0.0
-        return lifted[:, :, :rows], distances[:, :rows], shares[:, :rows]
+        return RowVectors(lifted[:, :, :rows], distances[:, :rows], shares[:, :rows])
 
     def log_density(self, block: Array, evidence: Array | None = None) -> Array:
         """Return the log density of the mixture at each row, without d/2 log(2 pi), as (rows,).
@@ -222,7 +221,7 @@ class DiagonalComponent:
         """How many columns the rows have."""
         return len(self.mean)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has a share of 1."""
         rows, columns = len(block), filled_up(block.T)
         lifted = np.ones((1, self.columns + 1, columns.shape[1]))
@@ -235,4 +234,4 @@ class DiagonalComponent:
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
-        return lifted[:, :, :rows], distances[:, :rows], np.where(lost, 0.0, 1.0)[None, :rows]
+        return RowVectors(lifted[:, :, :rows], distances[:, :rows], np.where(lost, 0.0, 1.0)[None, :rows])

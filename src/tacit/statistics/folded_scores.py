@@ -9,6 +9,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class FoldedScores:
         """How many numbers a score has."""
         return len(self.half)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (1, 1 + d, rows), their squared lengths (1, rows) and shares (1, rows) of 1, or 0.
 
         Sums over columns are taken one column after the other, so that a row's score does not depend on its place.
@@ -63,4 +64,4 @@ class FoldedScores:
             lost = ~np.isfinite(lengths)
         lifted[:, :, lost] = 0.0
         lengths[lost] = 0.0
-        return lifted[:, :, :rows], lengths[None, :rows], np.where(lost, 0.0, 1.0)[None, :rows]
+        return RowVectors(lifted[:, :, :rows], lengths[None, :rows], np.where(lost, 0.0, 1.0)[None, :rows])

@@ -23,6 +23,7 @@ from scipy.special import ndtr
 from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.statistic import Norm
+from tacit.rounding import OPERATION_SLACK
 
 _PLAIN_BOUND = 2 * math.sqrt(2) / 3  # the largest value of phi
 _ROOT2 = math.sqrt(2.0)
@@ -57,7 +58,7 @@ class _ByColumn:
         """Return the largest norm of a row of shares, and a hair for the square root's rounding."""
         if norm == "linf":
             return 1.0
-        return float(columns) if norm == "l1" else math.sqrt(columns) * (1 + 1e-15)
+        return float(columns) if norm == "l1" else math.sqrt(columns) * OPERATION_SLACK
 
 
 @dataclass(frozen=True)

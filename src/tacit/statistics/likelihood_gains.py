@@ -11,6 +11,7 @@ from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.components import Components
 from tacit.statistics.table_components import TableComponents
 
@@ -80,7 +81,7 @@ class LikelihoodGains:
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes, and a hair for rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.size)
-        return row * (2.0 if neighbors == "replace_one" else 1.0) * (1 + 1e-12)
+        return row * (2.0 if neighbors == "replace_one" else 1.0) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

@@ -15,6 +15,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class LinearScores:
         """How many numbers a score has."""
         return len(self.coefficients)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (1, 2 + d, rows), their squared lengths (1, rows), and 1 for each row (1, rows).
 
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands. A row
@@ -80,7 +81,7 @@ class LinearScores:
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights * residuals
             lengths = lengths * residuals * residuals
-        return _kept(lifted, lengths, np.ones(len(lengths)), len(block))
+        return _measurable(lifted, lengths, np.ones(len(lengths)), len(block))
 
     def measured(self, block: Array) -> tuple[Array, Array, Array, Array]:
         """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of rows filled up."""
@@ -132,23 +133,23 @@ class LinearCurvature:
         """How many numbers (1, u) has."""
         return self.scores.columns
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, w z) as (1, 2 + d, rows), squared lengths (1, rows), and which rows count (1, rows)."""
         lifted, weights, residuals, lengths = self.scores.measured(block)
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights
             inside = residuals * residuals * lengths < self.radius**2
-        return _kept(lifted, lengths, inside.astype(np.float64), len(block))
+        return _measurable(lifted, lengths, inside.astype(np.float64), len(block))
 
 
-def _kept(lifted: Array, lengths: Array, shares: Array, rows: int) -> tuple[Array, Array, Array]:
+def _measurable(lifted: Array, lengths: Array, shares: Array, rows: int) -> RowVectors:
     """Return what belongs to rows, without those that filled them up; rows that cannot be measured count for 0."""
     lost = ~np.isfinite(lengths)
     if lost.any():
         lifted[:, 1:, lost] = 0.0
         lengths = np.where(lost, 0.0, lengths)
         shares = np.where(lost, 0.0, shares)
-    return lifted[:, :, :rows], lengths[None, :rows], shares[None, :rows]
+    return RowVectors(lifted[:, :, :rows], lengths[None, :rows], shares[None, :rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import LEAST, check_sizes
 
-_OUTWARD = 1 + 1e-12  # covers rounding in a row's own contribution: a few hundred operations of 1e-16 each
 _LARGEST = 1e100  # as products of more may overflow
 
 
@@ -118,7 +118,7 @@ class LossGradients:
         row = math.sqrt(self.coefficients.size) if norm == "l1" else 1.0
         if neighbors == "replace_one":
             row *= 2
-        return _OUTWARD * (row + self.curvature if norm == "l1" else math.hypot(row, self.curvature))
+        return ROW_SLACK * (row + self.curvature if norm == "l1" else math.hypot(row, self.curvature))
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.statistics.components import Components
+from tacit.statistics.row_vectors import RowVectors
 from tacit.statistics.table_components import TableComponents
 
 
@@ -53,7 +54,7 @@ class MissingScores:
         """How many numbers a score has."""
         return 1 + len(self.mean)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (1, 3 + d, rows), their squared lengths (1, rows) and shares (1, rows) of 1, or 0.
 
         What is computed for a row depends neither on its place nor on the other rows; see ``TableComponents.e_step``.
@@ -80,4 +81,4 @@ class MissingScores:
         lifted[:, :, lost] = 0.0
         lengths[lost] = 0.0
         shares[:, lost] = 0.0
-        return lifted, lengths[None], shares
+        return RowVectors(lifted, lengths[None], shares)

@@ -9,6 +9,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class RegressionScores:
         """How many numbers a score has."""
         return int(self.coefficients.shape[1])
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (K, 2 + d, rows), their squared lengths (K, rows) and responsibilities (K, rows).
 
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands, and a
@@ -100,7 +101,7 @@ class RegressionScores:
         shares = np.exp(joint, out=joint)
         shares /= shares.sum(axis=0)
         shares[:, lost] = 0.0
-        return lifted[:, :, :rows], lengths[:, :rows], shares[:, :rows]
+        return RowVectors(lifted[:, :, :rows], lengths[:, :rows], shares[:, :rows])
 
     def _white(self, columns: Array) -> Array:
         """Return (1, u) as (1 + d, rows)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import OPERATION_SLACK
 from tacit.statistics.influence import Clip, Influence
 from tacit.statistics.ranges import check_sizes
 
@@ -103,7 +104,7 @@ class RobustSum:
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
         row = self.influence.row_norm(len(self.centre), norm)
-        added = self.count + row if norm == "l1" else math.hypot(self.count, row) * (1 + 1e-15)
+        added = self.count + row if norm == "l1" else math.hypot(self.count, row) * OPERATION_SLACK
         if norm == "linf":
             added = max(self.count, row)
         return max(2 * row, added) if neighbors == "replace_one" else added

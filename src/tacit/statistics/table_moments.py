@@ -12,6 +12,7 @@ from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.component_moments import (
     ComponentMoments,
     CovarianceType,
@@ -139,7 +140,7 @@ class TableMoments:
             return moment_sensitivity(self.count, mean, second, neighbors, level)
         numbers = numbers_in_second_moment(self.covariance_type, columns)
         row = self.count + mean * math.sqrt(columns) + second * math.sqrt(numbers) + level * math.sqrt(levels)
-        return (1 + 1e-12) * row * (1 if neighbors == "add_remove" else 2)
+        return ROW_SLACK * row * (1 if neighbors == "add_remove" else 2)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

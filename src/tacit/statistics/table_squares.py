@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.table_components import TableComponents
 
 
@@ -58,7 +59,7 @@ class TableSquares:
         """Return the bound proved in the notes, and a hair for rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
         replaced = math.sqrt(2.0) if norm == "l2" else 2.0
-        return row * (replaced if neighbors == "replace_one" else 1.0) * (1 + 1e-12)
+        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

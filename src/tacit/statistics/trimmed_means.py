@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
+from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.robust_sum import RowValues
 
 _STEP_BITS = 32  # log2 of the steps that values are rounded to, in the width of the range, or one more
 _FARTHEST = 2**48  # steps that values are cut off at: 8192 of them are under 2^62
-_SLACK = 2.0**-36  # of smoothness, for floating point
-_UP = 1 + 2.0**-38
 _MORE = 1.2  # times what makes the least bound a tenth of what one row does to a mean
 
 
@@ -134,8 +133,8 @@ class TrimmedMeans(SmoothStatistic):
             mean = lattice.middle(j) + Fraction(kept, n - 2 * m) * lattice.step(j)
             means.append(min(max(mean, Fraction(float(self.low[j]))), Fraction(float(self.high[j]))))
             width = (Fraction(float(self.high[j])) - Fraction(float(self.low[j]))) / lattice.step(j)
-            bound = smooth_sensitivity(first, last, n, float(width), max(smoothness - _SLACK, 0.0))
-            bounds[j] = bound * float(lattice.steps[j]) * _UP
+            bound = smooth_sensitivity(first, last, n, float(width), max(smoothness - SMOOTHNESS_SLACK, 0.0))
+            bounds[j] = bound * float(lattice.steps[j]) * SMOOTH_SLACK
         return means, bounds
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import OPERATION_SLACK
 from tacit.statistics.ranges import check_sizes
 
 
@@ -84,7 +85,7 @@ class TrimmedSum:
         if neighbors == "replace_one":
             one = max(2.0, one)
         times = {"l1": float(columns), "l2": math.sqrt(columns), "linf": 1.0}[norm]
-        return one * times * (1.0 if columns == 1 and neighbors == "replace_one" else 1 + 1e-15)
+        return one * times * (1.0 if columns == 1 and neighbors == "replace_one" else OPERATION_SLACK)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sums over the rows of a block."""

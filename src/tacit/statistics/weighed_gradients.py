@@ -11,12 +11,11 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
+from tacit.rounding import LONG_ROW_SLACK, UNIT_ROUNDOFF
 from tacit.statistics.loss_gradients import finite, linear, measured
 from tacit.statistics.losses import ProvenLoss
 from tacit.statistics.ranges import check_sizes
 
-_OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
-_UNIT_ROUNDOFF = 2.0**-53
 _APART = 2.0**-12  # of predictions, that second derivatives are differences over
 
 
@@ -92,7 +91,7 @@ class WeighedGradients:
     @property
     def curvature(self) -> float:
         """The most that one row's function bends."""
-        return _OUTWARD * float(self.loss.smoothness * self.radius**2)
+        return LONG_ROW_SLACK * float(self.loss.smoothness * self.radius**2)
 
     @property
     def linear(self) -> bool:
@@ -104,11 +103,11 @@ class WeighedGradients:
         loss, outputs = self.loss, len(self.coefficients)
         by_prediction = (self.coefficients.shape[1] + 7) * loss.smoothness * self.radius**2 * length
         own = (64 + 8 * outputs) * (loss.lipschitz + loss.smoothness) * self.radius
-        return _OUTWARD * _UNIT_ROUNDOFF * float(by_prediction + own)
+        return LONG_ROW_SLACK * UNIT_ROUNDOFF * float(by_prediction + own)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
-        row = _OUTWARD * self.loss.lipschitz * self.radius
+        row = LONG_ROW_SLACK * self.loss.lipschitz * self.radius
         row *= math.sqrt(self.size) if norm == "l1" else 1.0
         return 2 * row if neighbors == "replace_one" else row
 
