@@ -135,7 +135,7 @@ def test_a_row_counts_for_the_same_wherever_it_stands(influence):
         seen = set()
         for rows in (1, 2, 3, 5, 8, 17, 64, 65, 1000):
             for order in "CF":
-                shares = influence.share(np.asarray(np.tile(row, (rows, 1)), order=order))
+                shares = influence.unit_influence(np.asarray(np.tile(row, (rows, 1)), order=order))
                 seen |= {shares[place].tobytes() for place in {0, 1, rows // 2, rows - 1} & set(range(rows))}
         assert len(seen) == 1
 

@@ -85,11 +85,13 @@ def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dime
     >>> smooth_gaussian_delta(np.array([0.5, 1.0]), 0.2, 0.03, 10).round(9).tolist()
     [0.006243602, 0.000161179]
     """
-    from scipy.stats import ncx2  # Here, because scipy.stats is slow to import and no other plan needs it.
+    from scipy.stats import (
+        ncx2,
+    )  # It is imported here because scipy.stats is slow to import and no other plan needs it.
 
     worst = np.zeros_like(epsilons)
     for log_scale in (-smoothness, smoothness):
-        kept = -math.expm1(2 * log_scale)  # 1 - e^(2u): positive where Q is the narrower
+        kept = -math.expm1(2 * log_scale)  # This is 1 - e^(2u), which is positive where Q is the narrower.
         centre = shift / kept
         radius2 = 2 / kept * math.exp(2 * log_scale) * (epsilons - dimensions * log_scale + shift * centre / 2)
         radius2 = np.maximum(radius2, 0.0)

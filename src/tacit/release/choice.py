@@ -14,7 +14,7 @@ from tacit.release.lattice import Lattice
 from tacit.release.statistic import Norm, Statistic
 
 Side = Literal["largest", "either", "middle"]
-_MOST = 2**60  # steps that sums and offsets are cut off at, so that neither they nor their sum leave 62 bits
+_MOST = 2**60  # Sums and offsets are cut off at this many steps, so that they and their sum stay within 62 bits.
 
 
 @dataclass(frozen=True, eq=False)

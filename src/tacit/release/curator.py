@@ -132,7 +132,7 @@ class Curator:
         self._generator = generator(random_state)
         self._purpose = purpose
         self._charged = False
-        self._lock = Lock()  # of the noise, what is left of the plan, whether it was charged, and what was done
+        self._lock = Lock()  # It guards the generator, the releases left, the charge and the records.
         self._left = Counter({step.name: step.releases for step in plan.steps})
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
@@ -140,9 +140,9 @@ class Curator:
         check_drawable(plan)
         check_kernels()
         self._process = os.getpid()
-        self._maps = 0  # that rows pass through
-        self._deals: dict[tuple[int, int], Deal] = {}  # by how many maps there were, and by the number of shares
-        self._dealt_in: dict[str, int] = {}  # how many maps there were when a step dealt out rows
+        self._maps = 0  # The number of maps that rows pass through.
+        self._deals: dict[tuple[int, int], Deal] = {}  # Keys are (maps, shares).
+        self._dealt_in: dict[str, int] = {}  # The number of maps when a step dealt out rows.
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
@@ -161,8 +161,8 @@ class Curator:
         step, before = self._take(name, statistic, Gaussian, Laplace, sampled=True)
         precision, scale = self._precision(step, statistic)
         draw = discrete_laplace if isinstance(step.mechanism, Laplace) else discrete_gaussian
-        total = precision.noise.coarsened(self._sum(step, before, statistic, precision.sums), precision.sums)
-        with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
+        total = precision.noise.coarsen(self._sum(step, before, statistic, precision.sums), precision.sums)
+        with self._lock:  # Two threads at a time might draw the same noise, which cancels out.
             noise = draw(scale / precision.noise.step, statistic.size, self._generator)
         self._record(step, precision.sensitivity, scale, precision.noise)
         return precision.noise.to_float(total + noise)
@@ -173,7 +173,7 @@ class Curator:
         self._charge()
         with self._lock:
             self._rows = self._rows.held()
-            released = noise.added(deepcopy(statistic), self._rows.blocks(), self._generator)
+            released = noise.add_to(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
         return released
 
@@ -225,13 +225,13 @@ class Curator:
             with self._lock:
                 tilt = grid.to_float(discrete_gaussian(search.tilt_scale / grid.step, minimum.size, self._generator))
         sums = search.lattice
-        found = search.found(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
+        at_minimum = search.find(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
         with self._lock:
             noise = discrete_gaussian(scale / lattice.step, minimum.size, self._generator)
         if tilted is not None:
             self._record(tilted, search.change, search.tilt_scale, grid)
         self._record(step, sensitivity, scale, lattice)
-        return search.parameters(lattice.to_float(lattice.quantise(found) + noise))
+        return search.parameters(lattice.to_float(lattice.quantise(at_minimum) + noise))
 
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
@@ -242,7 +242,7 @@ class Curator:
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
         """Charge the plan if that is still to be done, and return the statistic's sum in steps of the lattice."""
         self._charge()
-        with self._lock:  # two threads need not both work it out
+        with self._lock:  # Two threads need not both compute it.
             self._rows = self._rows.held()
         rows = self._rows
         if isinstance(step, Split):
@@ -252,7 +252,7 @@ class Curator:
             with self._lock:
                 sample = PoissonSample.draw(step.rate, self._generator)
             rows = rows.sampled(sample)
-        # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
+        # Blocks are counted with the sums, because nobody may ask for a secret number of rows before.
         total = rows.sum(
             _quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
         )
@@ -260,7 +260,7 @@ class Curator:
             raise PlanError(_TOO_MANY)
         total = total[1:]
         if total.shape != (statistic.size,):
-            # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
+            # One draw of noise for several numbers cancels in their differences, and several for one average out.
             raise PlanError(
                 f"The statistic of step {step.name!r} has {total.size} numbers where it says {statistic.size}."
             )
@@ -273,7 +273,7 @@ class Curator:
         """
         with self._lock:
             if self._dealt_in.setdefault(step.name, self._maps) != self._maps:
-                # An engine may compute mapped rows anew and in another order: a row could be in two shares of a step.
+                # An engine may compute mapped rows anew in another order, so that a row is in two shares of a step.
                 raise PlanError(f"Step {step.name!r} has dealt out rows before they were mapped; map rows before it.")
             if (self._maps, step.parts) not in self._deals:
                 self._deals[self._maps, step.parts] = Deal.draw(step.parts, self._generator)
@@ -318,7 +318,7 @@ class Curator:
     def _take(
         self, name: str, statistic: Asked, *kinds: type[Mechanism], releases: int = 1, sampled: bool = False
     ) -> tuple[Step, int]:
-        """Return the step, some releases of which are used up, and how many were used up before."""
+        """Use up some releases of a step; return the step, and how many releases were used up before."""
         if os.getpid() != self._process:
             raise PlanError("A curator answers in the process that made it alone; make one in each process.")
         step = self._steps.get(name)
@@ -336,7 +336,7 @@ class Curator:
             )
         if isinstance(step, Split) and isinstance(step.mechanism, Selection) and releases != step.count:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
-        with self._lock:  # two threads must not both see the last one left
+        with self._lock:  # Two threads must not both take the last release.
             if self._left[name] < releases:
                 raise self._unplanned(name)
             self._left[name] -= releases
@@ -350,7 +350,7 @@ class Curator:
         )
 
     def _charge(self) -> None:
-        with self._lock:  # whoever comes second waits until the charge is durable, and makes none
+        with self._lock:  # A second thread waits until the charge is durable, and makes none.
             if self._charged:
                 return
             if self.plan.neighbors == "replace_one" and self._rows.n_rows > MOST_ROWS:
@@ -363,7 +363,7 @@ class Curator:
         """Return the lattices and the sensitivity of a release, and the scale of its noise."""
         mechanism = step.mechanism
         norm: Norm = "l1" if isinstance(mechanism, Laplace) else "linf" if isinstance(mechanism, Selection) else "l2"
-        # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
+        # A row outside the sample adds nothing, so noise is sized for what one row adds, under both relations.
         neighbors = "add_remove" if isinstance(step, Sampled) else self.plan.neighbors
         precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm)
         scale = self._scale(step, precision.sensitivity)

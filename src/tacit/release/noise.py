@@ -115,7 +115,7 @@ def exponential_select(
     >>> from tacit.release.noise import exponential_select
     >>> gen = generator(0)
     >>> picks = [exponential_select([0, 0, 100], scale=50.0, gen=gen) for _ in range(1000)]
-    >>> bool(730 < np.bincount(picks)[2] < 840)  # 787 expected
+    >>> bool(730 < np.bincount(picks)[2] < 840)  # 787 are expected.
     True
     """
     utility, count = _check_candidates(utilities, multiplicities)
@@ -123,8 +123,9 @@ def exponential_select(
         raise ValueError(f"scale is {scale!r}; it must be a positive, finite number of lattice steps.")
     deficit = np.maximum(utility[count > 0].max() - utility, 0)
     with np.errstate(under="ignore", over="ignore"):
-        weight = count * np.exp(-deficit / scale)  # to a relative error under 2**-33, or absolutely tiny
-    lift = math.ldexp(1.0, 60 - math.frexp(float(weight.sum()))[1])  # lifted weights sum to between 2**59 and 2**60
+        weight = count * np.exp(-deficit / scale)  # The relative error is under 2**-33, or the weight is tiny.
+    # Lifted weights sum to between 2**59 and 2**60.
+    lift = math.ldexp(1.0, 60 - math.frexp(float(weight.sum()))[1])
     envelope = np.where(count > 0, np.floor(weight * (lift * (1 + 2.0**-32))) + 1, 0).astype(np.int64)
     cumulative = np.cumsum(envelope)
     while True:

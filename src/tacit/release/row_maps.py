@@ -23,7 +23,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 
-_LONGEST = 1e150  # squares of more overflow
+_LONGEST = 1e150  # The squares of larger numbers overflow.
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ def _into_ball(z: Array) -> Array:
     lengths = _lengths(z)
     odd = ~np.isfinite(lengths)
     if odd.any():
-        z[:, odd] = _shortened(z[:, odd])
+        z[:, odd] = _shorten(z[:, odd])
         lengths[odd] = _lengths(_zero_for_missing(z[:, odd]))
     radius = math.sqrt(len(z))
     z *= radius / np.maximum(lengths, radius)
@@ -180,7 +180,7 @@ def _lengths(z: Array) -> Array:
     return np.sqrt(squares, out=squares)
 
 
-def _shortened(z: Array) -> Array:
+def _shorten(z: Array) -> Array:
     """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
     z = np.clip(z, -1e300, 1e300)
     largest = np.abs(_zero_for_missing(z)).max(axis=0)

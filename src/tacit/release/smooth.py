@@ -44,11 +44,12 @@ from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
 from tacit.release.sampling import Deal
 
-MISMATCH = 2.0**-80  # for each number; see above
-_EXACT = Context(140, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)
-_WORDS = 7  # of 64 bits, in a uniform number
-_FINENESS = 40  # log2 of the steps in the range, or one more
-_LEAST = 2.0**-150
+# All of these are part of the proof above.
+MISMATCH = 2.0**-80  # The sampling error that is charged for each number.
+_EXACT = Context(140, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)  # Decimal arithmetic with 140 digits.
+_WORDS = 7  # A uniform number has this many words of 64 random bits.
+_FINENESS = 40  # The range has from 2^40 to 2^41 steps.
+_LEAST = 2.0**-150  # The least scale of noise, as a part of the range.
 
 
 class SmoothStatistic(ABC):
@@ -117,7 +118,7 @@ class SmoothNoise:
             raise PlanError(f"Step {step.name!r} is a {step.kind} step, and this answer is of all rows.")
         if isinstance(step, (SmoothLaplace, SmoothGaussian)):
             smoothness, shift = step.smoothness, step.shift
-        else:  # one bound for all tables
+        else:  # There is one bound for all tables.
             smoothness, shift = 0.0, 1 / step.noise_multiplier
         widths = statistic.high - statistic.low
         least = statistic.least(smoothness)
@@ -141,7 +142,7 @@ class SmoothNoise:
         """The finest of the lattices that numbers are rounded to."""
         return Lattice(min(self.steps))
 
-    def added(self, statistic: SmoothStatistic, blocks: Iterable[Array], gen: SecureGenerator) -> Array:
+    def add_to(self, statistic: SmoothStatistic, blocks: Iterable[Array], gen: SecureGenerator) -> Array:
         """Return the statistic's answer with noise, rounded and within its range."""
         deal = Deal.draw(statistic.groups(self.smoothness), gen)
         dealt = ((block, deal((0, number), len(block))) for number, block in enumerate(blocks))

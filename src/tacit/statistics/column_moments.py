@@ -13,6 +13,8 @@ from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import check_sizes
 
+_CACHE_NUMBERS = 320_000  # A piece of a block has at most so many numbers, so that it stays in the cache.
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnMoments:
@@ -91,7 +93,7 @@ class ColumnMoments:
         return (self.count > 0) + 2 * self.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         if norm == "l1":
             root = math.sqrt(self.columns)
             row = self.count + (self.mean + self.second) * root
@@ -109,15 +111,14 @@ class ColumnMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        # Pieces stay near the processor: a whole block of many columns would not.
-        rows = max(1, 320_000 // self.columns)
+        rows = max(1, _CACHE_NUMBERS // self.columns)
         total = np.zeros((2, self.columns))
         kept = 0
         for start in range(0, len(block), rows):
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = block[start : start + rows] - self.centre
                 cells /= self.reach
-                gaps = np.isnan(cells.sum())  # or infinities, which do no harm
+                gaps = np.isnan(cells.sum())  # Infinities come here, too, and do no harm.
             if gaps:
                 cells = cells[~np.isnan(cells).any(axis=1)]
             np.clip(cells, -1.0, 1.0, out=cells)

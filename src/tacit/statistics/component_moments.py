@@ -21,7 +21,9 @@ from tacit.statistics.ranges import check_sizes
 from tacit.statistics.row_vectors import VectorModel
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
-_CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
+_CACHE_NUMBERS = (
+    320_000  # A piece of a block has at most so many numbers: enough for numpy, and few enough for the cache.
+)
 _ROOM = Workspace()
 
 
@@ -134,7 +136,7 @@ class ComponentMoments:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         numbers = self.components.count * (self.components.columns + 1)
-        # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
+        # An odd multiple, because lines whose length is a power of two would compete for few places in the cache.
         piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
         total = np.zeros(self.size)
         for start in range(0, len(block), piece):
@@ -165,41 +167,41 @@ class ComponentMoments:
 
     def _piece_sum(self, rows: Array) -> Array:
         if isinstance(self.components, Components):
-            lifted, distances, shares = self.components.e_step(rows, room=_ROOM)
+            lifted, distances, weights = self.components.e_step(rows, room=_ROOM)
         else:
-            lifted, distances, shares = self.components.e_step(rows)
+            lifted, distances, weights = self.components.e_step(rows)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
-            kept = np.isfinite(lengths)  # the row itself may overflow where the whitened one does not
-            shares = shares * kept
+            kept = np.isfinite(lengths)  # The row itself may overflow where the whitened one does not.
+            weights = weights * kept
             lifted[:, self._y] = np.where(kept, rows.T, 0.0)
             distances = np.broadcast_to(np.where(kept, lengths, 0.0), distances.shape)
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
-            lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
-        # What y is divided by to have v: the radius inside, |y| outside.
+            lifted, distances, weights = lifted[chosen], distances[chosen], weights[chosen]
+        # The square of what y is divided by to have v: the radius inside the ball, |y| outside.
         lengths2 = np.maximum(distances, self.radius**2, out=_ROOM("lengths", *distances.shape))
-        return np.concatenate(self.weighted_moments(lifted, distances, shares, lengths2))
+        return np.concatenate(self.weighted_moments(lifted, distances, weights, lengths2))
 
     @property
     def _y(self) -> slice:
         """Where whitened rows have their y."""
         return slice(1, 1 + self.components.columns)
 
-    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, lengths2: Array) -> list[Array]:
+    def weighted_moments(self, lifted: Array, distances: Array, weights: Array, lengths2: Array) -> list[Array]:
         """Return the parts of the sum over rows, from what ``Components.e_step`` returns.
 
         `lengths2` (K, rows) is the square of what y is divided by to have v; it is overwritten, as whitened rows are.
         """
         if self.covariance_type in ("full", "tied") and self.second > 0:
-            return self._gram(lifted, shares, lengths2)
+            return self._gram(lifted, weights, lengths2)
         y = lifted[:, self._y]
         scale = 1.0 / np.sqrt(lengths2)
-        weighted = shares * scale
+        weighted = weights * scale
         out = []
         if self.count > 0:
-            out.append(self.count * shares.sum(axis=1))
+            out.append(self.count * weights.sum(axis=1))
         if self.mean > 0:
             out.append(self.mean * (y @ weighted[:, :, None]).ravel())
         if self.second > 0:
@@ -210,11 +212,11 @@ class ComponentMoments:
                 out.append(self.second * ((y * y) @ weighted[:, :, None]).ravel())
         return out
 
-    def _gram(self, lifted: Array, shares: Array, lengths2: Array) -> list[Array]:
+    def _gram(self, lifted: Array, weights: Array, lengths2: Array) -> list[Array]:
         """All three parts from one product: Z Z' with columns (sqrt(r), sqrt(r) v) holds r, r v and r v v'."""
-        np.sqrt(shares, out=lifted[:, 0])
-        scale = np.sqrt(np.divide(shares, lengths2, out=lengths2), out=lengths2)
-        lifted[:, self._y] *= scale[:, None, :]  # in place: this is the part of the work that waits for memory
+        np.sqrt(weights, out=lifted[:, 0])
+        scale = np.sqrt(np.divide(weights, lengths2, out=lengths2), out=lengths2)
+        lifted[:, self._y] *= scale[:, None, :]  # In place, because this step waits for memory.
         gram = lifted @ lifted.transpose(0, 2, 1)
         out = []
         if self.count > 0:
@@ -271,8 +273,8 @@ def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
         return np.ravel(np.einsum("kii->ki", seconds))
     if covariance_type == "tied":
         seconds = seconds.sum(axis=0, keepdims=True)
-    rows, cols, weights = triangle(seconds.shape[1])
-    numbers: Array = (seconds[:, rows, cols] * weights).ravel()
+    rows, cols, factors = triangle(seconds.shape[1])
+    numbers: Array = (seconds[:, rows, cols] * factors).ravel()
     return numbers
 
 

@@ -14,7 +14,7 @@ from tacit.statistics.row_vectors import RowVectors
 
 @dataclass(frozen=True, eq=False)
 class FoldedScores:
-    """Two equally likely components at origin +- half, round and of the same scale, as :class:`ComponentMoments` wants.
+    """Two equally likely components at origin +- half, round and of the same scale, as a :class:`VectorModel`.
 
     A row x, y = x - origin away from the point between them, has the score (t y - half) / scale with
     t = tanh(<half, y> / scale^2), which is P(+ | y) - P(- | y). Its mean over rows is the step of EM.
@@ -23,7 +23,7 @@ class FoldedScores:
     ----------
     origin, half : (d,) arrays
     scale : float
-        Standard deviation of each column within a component.
+        The standard deviation of each column within a component.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class FoldedScores:
         return len(self.half)
 
     def e_step(self, block: Array) -> RowVectors:
-        """Return (1, scores) as (1, 1 + d, rows), their squared lengths (1, rows) and shares (1, rows) of 1, or 0.
+        """Return (1, scores) as (1, 1 + d, rows), their squared lengths (1, rows) and weights (1, rows): 1 or 0.
 
         Sums over columns are taken one column after the other, so that a row's score does not depend on its place.
         """

@@ -16,7 +16,7 @@ from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import LEAST, check_sizes
 
-_LARGEST = 1e100  # as products of more may overflow
+_LARGEST = 1e100  # Products of larger numbers may overflow.
 
 
 class PredictionLoss(Protocol):
@@ -126,7 +126,7 @@ class LossGradients:
             return self._block_sum(block)
 
     def _block_sum(self, block: Array) -> Array:
-        x, targets, squares, there = measured(block)
+        x, targets, squares, there = measure_rows(block)
         predictions = linear(self.coefficients, x, self.intercept)
         slopes, steepest, curvatures = (finite(each) for each in self.loss.derivatives(predictions, targets))
         if self.anchor is not None:
@@ -134,9 +134,11 @@ class LossGradients:
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
-        # Now the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
+        # Now it is the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
         steepness *= np.sqrt(np.maximum(squares, LEAST) + self.intercept * self.intercept)
-        weights = np.divide(there, np.maximum(steepness, self.radius, out=steepness), out=steepness)  # over the radius
+        weights = np.divide(
+            there, np.maximum(steepness, self.radius, out=steepness), out=steepness
+        )  # It is w / radius.
         slopes = slopes * weights
         gradient = np.empty(self.coefficients.shape)
         gradient[:, 0] = self.intercept * slopes.sum(axis=1)
@@ -193,7 +195,7 @@ class PredictionGradients:
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in all columns for rows that :class:`LossGradients` leaves out too."""
-        x, targets, _, there = measured(block)
+        x, targets, _, there = measure_rows(block)
         slopes = self.loss.derivatives(linear(self.coefficients, x, self.intercept), targets)[0]
         inputs = x if self.intercept == 0 else np.vstack([np.full(x.shape[1], self.intercept), x])
         gradients: Array = (slopes[:, None] * inputs).reshape(self.size, -1)
@@ -213,7 +215,7 @@ def linear(coefficients: Array, x: Array, intercept: float) -> Array:
     return predictions
 
 
-def measured(block: Array) -> tuple[Array, Array, Array, Array]:
+def measure_rows(block: Array) -> tuple[Array, Array, Array, Array]:
     """Return x (d, rows), targets, squared lengths of x, and which rows are there, as 0 or 1.
 
     The block is filled up, see ``filled_up``. Rows that cannot be measured are not there, and zero.

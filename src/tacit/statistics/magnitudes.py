@@ -11,7 +11,7 @@ from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 
-_LEAST, _MOST = -40, 63  # powers of two that are told apart; smaller numbers count as zero, larger ones as the largest
+_LEAST, _MOST = -40, 63  # The powers of two that have bins. Smaller numbers count as zero, larger ones as the largest.
 _POWERS = _MOST - _LEAST + 1
 
 

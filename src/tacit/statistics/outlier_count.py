@@ -13,7 +13,7 @@ from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.table_components import TableComponents
 
-_PIECE = 32 * ROWS_AT_ONCE
+_PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
 @dataclass(frozen=True, eq=False)

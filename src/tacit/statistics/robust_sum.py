@@ -52,12 +52,13 @@ class RobustSum:
 
     Notes
     -----
-    Write r for the largest norm of a row of shares (``Influence.row_norm``): shares are in [-1, 1], so r = sqrt(d) in
-    l2 and d in l1 for d values bounded each by itself; for rows shortened to length 1, r = 1 in l2 and, by
-    Cauchy-Schwarz, sqrt(d) in l1. Write w for `count`. **add_remove**: a row contributes (w, u) with |u| <= r, or
+    Write r for the largest norm of the bounded values of a row (``Influence.row_norm``): they are in [-1, 1], so
+    r = sqrt(d) in l2 and d in l1 for d values bounded each by itself; for rows shortened to length 1, r = 1 in l2 and,
+    by Cauchy-Schwarz, sqrt(d) in l1. Write w for `count`. **add_remove**: a row contributes (w, u) with |u| <= r, or
     nothing: at most sqrt(w^2 + r^2) in l2 and w + r in l1. **replace_one**: if both rows contribute, the counts cancel
     and |u - u'| <= 2 r; if one of them is left out, the change is that of the row added: the larger of 2 r and that.
-    **linf**: r = 1, as every share is in [-1, 1], and a row that is added moves the count by w and a sum by at most 1.
+    **linf**: r = 1, as every bounded value is in [-1, 1], and a row that is added moves the count by w and a sum by at
+    most 1.
 
     Examples
     --------
@@ -115,11 +116,11 @@ class RobustSum:
             values = block if self.values is None else self.values(block)
             units = (values - self.centre) / self.scale
         there: NDArray[np.bool_] = ~np.any(np.isnan(units), axis=1)
-        total = self.influence.share(np.where(there[:, None], units, 0.0)).sum(axis=0)
+        total = self.influence.unit_influence(np.where(there[:, None], units, 0.0)).sum(axis=0)
         return np.append(self.count * there.sum(), total) if self.count > 0 else total
 
     def parts(self, total: Array) -> tuple[float | None, Array]:
-        """Return a (noisy) total as the number of rows, None if it was not counted, and the sums of shares."""
+        """Return a (noisy) total as the number of rows, None if it was not counted, and the sums."""
         if self.count > 0:
             return float(total[0] / self.count), total[1:]
         return None, total

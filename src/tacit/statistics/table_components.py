@@ -16,8 +16,8 @@ from tacit.kernels import ROWS_AT_ONCE
 from tacit.statistics.components import Components, log_total
 
 Codes = NDArray[np.intp]
-_CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
-_ADD_UP = 1e-6  # how far from 1 probabilities may add up to; those that stand for a missing level are brought to 1
+_CACHE_NUMBERS = 320_000  # A piece of a block has at most so many numbers, as for ``ComponentMoments``.
+_ADD_UP = 1e-6  # The sum of probabilities may differ from 1 by this much. They are normalised for missing levels.
 
 
 @dataclass(frozen=True)
@@ -77,38 +77,38 @@ class TableLayout:
 class Rows(NamedTuple):
     """Some rows of a block, as all components see them."""
 
-    places: NDArray[np.intp]  # in the block
+    places: NDArray[np.intp]  # The numbers of the rows in the block.
     codes: Codes
-    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened
-    distances: Array  # (K, rows): squared lengths of the latter
-    shares: Array  # (K, rows)
-    gaps: NDArray[np.intp] | None  # which of ``patterns`` each row has; None if all its numbers are there
-    patterns: NDArray[np.bool_]  # (patterns, d): which numbers are missing
+    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened.
+    distances: Array  # (K, rows): squared lengths of the whitened mean.
+    shares: Array  # (K, rows): responsibilities.
+    gaps: NDArray[np.intp] | None  # The pattern of each row, or None if no number is missing.
+    patterns: NDArray[np.bool_]  # (patterns, d): whether each number is missing.
 
 
 class Measured(NamedTuple):
     """Some rows with missing numbers, measured from all components."""
 
-    whitened: Array  # (rows, K, d): the row's mean given what is observed
-    distances: Array  # (K, rows): its squared lengths; 0 for rows that are lost
-    joint: Array  # (K, rows): log(weight_k density_k) of what is observed, without logs of 2 pi
-    lost: NDArray[np.bool_]  # (rows,): too far out for any component, or without a level
-    gaps: NDArray[np.intp]  # which of ``patterns`` each row has
+    whitened: Array  # (rows, K, d): the row's mean given what is observed.
+    distances: Array  # (K, rows): its squared lengths; 0 for rows that are lost.
+    joint: Array  # (K, rows): log(weight_k density_k) of what is observed, without logs of 2 pi.
+    lost: NDArray[np.bool_]  # (rows,): whether a row is too far from all components, or has no level.
+    gaps: NDArray[np.intp]  # The pattern of each row.
     patterns: NDArray[np.bool_]
 
 
 class Marginal(NamedTuple):
     """What the components are in the columns of numbers that a row has."""
 
-    whiteners: Array  # (K, d, d): R'^-1, from deviations to what is observed, made white; 0 where missing
-    basis: Array  # (K, d, d): Q, from there to the whitened mean given what is observed; 0 where missing
-    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed
-    log_scales: Array  # (K,)
+    whiteners: Array  # (K, d, d): R'^-1, which whitens what is observed; 0 where missing.
+    basis: Array  # (K, d, d): Q, from there to the whitened mean of the row; 0 where missing.
+    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed.
+    log_scales: Array  # (K,): log(weight_k / determinant of R_k).
 
 
 @dataclass(frozen=True, eq=False)
 class TableComponents:
-    """A mixture whose components are products: a Gaussian of the numbers, and shares of levels for each other column.
+    """A mixture whose components are products: a Gaussian of the numbers, and probabilities of each column's levels.
 
     Parameters
     ----------
@@ -176,12 +176,12 @@ class TableComponents:
 
     @property
     def means(self) -> Array:
-        """Of the columns of numbers."""
+        """The means of the columns of numbers."""
         return self.gaussians.means
 
     @property
     def factors(self) -> Array:
-        """Of the columns of numbers."""
+        """The factors of the columns of numbers."""
         return self.gaussians.factors
 
     def e_step(self, block: Array, missing: bool) -> Iterator[Rows]:
@@ -237,19 +237,19 @@ class TableComponents:
         log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
         for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
             places, which = rest[piece], gaps[piece]
-            whitened, distances, joint, lost = self._measured(
+            whitened, distances, joint, lost = self._measure(
                 numbers[places], whiteners[which], bases[which], log_scales[:, which] + evidence[:, places]
             )
             yield places, Measured(whitened, distances, joint, lost, which, patterns)
 
-    def _measured(
+    def _measure(
         self, numbers: Array, whiteners: Array, bases: Array, log_scales: Array
     ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         """Return rows (rows, d) with missing numbers as ``Measured`` has them."""
         with np.errstate(over="ignore", invalid="ignore"):
             known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
             apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
-            y = _products(bases, _products(whiteners, apart))  # in this order: see the notes
+            y = _products(bases, _products(whiteners, apart))  # The notes say why in this order.
             distances = (y * y).sum(axis=2).T
             lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
         distances = np.where(lost, 0.0, distances)
@@ -262,7 +262,7 @@ class TableComponents:
         if key not in known:
             basis, upper = np.linalg.qr(self.factors[:, ~absent].transpose(0, 2, 1))
             diagonal = np.einsum("kii->ki", upper)
-            # A factor of rank less than full, up to rounding, must not raise where others do not.
+            # A factor that is singular up to rounding must not raise an error.
             least = np.where(diagonal < 0, -1.0, 1.0) * np.maximum(np.abs(diagonal), np.finfo(float).tiny)
             np.einsum("kii->ki", upper)[:] = least
             known_columns = np.flatnonzero(~absent)
@@ -290,14 +290,14 @@ class TableComponents:
             part = self.marginal(pattern)
             with np.errstate(over="ignore", invalid="ignore"):
                 apart = np.where(pattern, 0.0, numbers[places] - self.means[:, None])
-                white = apart @ part.whiteners.transpose(0, 2, 1)  # as long as the whitened mean
+                white = apart @ part.whiteners.transpose(0, 2, 1)  # It has the length of the whitened mean.
                 distances = np.einsum("krd,krd->kr", white, white)
             constant = part.log_scales - (0.5 * math.log(2 * math.pi) + log_units)[~pattern].sum()
             joint[:, places] += constant[:, None] - 0.5 * distances
         return joint
 
     def level_sums(self, codes: Codes, shares: Array) -> Array:
-        """Return the sum over rows of each component's share of them, by level, (K, all levels).
+        """Return the sum over rows of each component's responsibilities, by level, (K, all levels).
 
         A missing cell counts as the levels that the component expects.
         """
@@ -317,7 +317,7 @@ class TableComponents:
         log_probabilities: Array = self._log_probabilities  # type: ignore[attr-defined]
         for j, where in enumerate(self.layout.slices):
             nothing = np.full((self.count, 1), 0.0 if missing else np.nan)
-            # -1, a missing cell, takes the last.
+            # The code of a missing cell is -1, which takes the last column.
             evidence += np.concatenate([log_probabilities[:, where], nothing], axis=1)[:, codes[:, j]]
         return evidence
 

@@ -120,7 +120,9 @@ class TableMoments:
             raise ValueError(
                 f"With missing cells the radius must be {least:g} or more, and it is {brief(self.radius)}."
             )
-        object.__setattr__(self, "_numbers", self._moments_of_numbers())  # its own checks, before any row is read
+        object.__setattr__(
+            self, "_numbers", self._moments_of_numbers()
+        )  # It makes its own checks, before any row is read.
 
     def _moments_of_numbers(self) -> ComponentMoments:
         gaussians, kind = self.components.gaussians, self.covariance_type
@@ -145,18 +147,18 @@ class TableMoments:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         numbers, levels = np.zeros(self._numbers.size), np.zeros(self.components.probabilities.shape)
-        with_gaps: Array | float = 0.0  # (K, patterns)
+        with_gaps: Array | float = 0.0  # (K, patterns): the sum of responsibilities of the rows with each pattern.
         patterns = np.empty((0, self.components.columns), dtype=np.bool_)
         for rows in self.components.e_step(block, self.missing):
             levels += self.components.level_sums(rows.codes, rows.shares)
             if rows.gaps is not None:
-                patterns = rows.patterns  # the same for all pieces of a block
+                patterns = rows.patterns  # They are the same for all pieces of a block.
                 with_gaps += rows.shares @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
             lengths2 = np.maximum(rows.distances * self._stretch(rows), self.radius**2)
             moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, lengths2)
             numbers += np.concatenate(moments)
         if len(patterns):
-            numbers += self._filled_in(patterns, np.asarray(with_gaps))
+            numbers += self._expected_scatter(patterns, np.asarray(with_gaps))
         weight = self.level / math.sqrt(max(1, len(self.components.layout.levels)))
         return np.concatenate([numbers, weight * levels.ravel()])
 
@@ -179,7 +181,7 @@ class TableMoments:
             return 1.0 / (1.0 - filled * missing)
         return 1.0 / np.sqrt(1.0 - filled**2 * missing)
 
-    def _filled_in(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
+    def _expected_scatter(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
         """Return what the scatter expected of missing numbers adds up to, for so many rows (K, patterns)."""
         scatter = np.zeros((self.components.count, self.components.columns, self.components.columns))
         for pattern, members in zip(patterns, counts.T):

@@ -56,7 +56,7 @@ class TableSquares:
         return self.components.count * self.components.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
         replaced = math.sqrt(2.0) if norm == "l2" else 2.0
         return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
@@ -67,12 +67,12 @@ class TableSquares:
         numbers = self.components.layout.split(block)[0]
         factors, means = self.components.factors, self.components.means
         for rows in self.components.e_step(block, self.missing):
-            kept = np.where(rows.shares.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0)  # as NaN survives times 0
+            kept = np.where(rows.shares.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0)  # NaN times 0 is NaN.
             with np.errstate(over="ignore", invalid="ignore"):
                 for k, mean in enumerate(means):
                     squares = (kept - mean) ** 2
                     if rows.gaps is not None:
-                        # Not a matrix product, whose rounding depends on where a row stands.
+                        # A matrix product would round a row by where it stands.
                         expected = (rows.lifted[k, 1:, None] * factors[k].T[:, :, None]).sum(axis=0).T
                         more = np.stack([self._scatter(k, pattern) for pattern in rows.patterns])[rows.gaps]
                         squares = np.where(np.isnan(kept), expected**2 + more, squares)

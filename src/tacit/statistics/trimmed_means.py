@@ -16,9 +16,9 @@ from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.robust_sum import RowValues
 
-_STEP_BITS = 32  # log2 of the steps that values are rounded to, in the width of the range, or one more
-_FARTHEST = 2**48  # steps that values are cut off at: 8192 of them are under 2^62
-_MORE = 1.2  # times what makes the least bound a tenth of what one row does to a mean
+_STEP_BITS = 32  # The range has from 2^32 to 2^33 of the steps that values are rounded to.
+_FARTHEST = 2**48  # Values are cut off at this many steps, so that the sum of 8192 values is under 2^62.
+_MORE = 1.2  # The factor 1.2 in the default of `trim`; a factor of 1 makes the least bound W / (10 n).
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class TrimmedMeans(SmoothStatistic):
         totals, count = [0] * self.size, 0
         for block, _ in blocks:
             with np.errstate(all="ignore"):
-                steps = lattice.quantised(self.values(block))
+                steps = lattice.quantise(self.values(block))
             count += len(block)
             totals = [total + int(more) for total, more in zip(totals, steps.sum(axis=0).tolist())]
             least = [_first(np.concatenate([*least, steps]), m)]
@@ -162,14 +162,14 @@ def smooth_sensitivity(
     weights = np.exp(-smoothness * np.arange(2 * m + 1))
 
     def terms(p: NDArray[np.intp], q: NDArray[np.intp]) -> Array:
-        found: Array = weights[p + q - 1] * np.minimum(width, (hi[p] - lo[q]) / (rows - 2 * m))
-        return found
+        result: Array = weights[p + q - 1] * np.minimum(width, (hi[p] - lo[q]) / (rows - 2 * m))
+        return result
 
     best = float(weights[m]) * width
     if m == 0:
         return max(best, 0.0)
     every = np.arange(1, m + 1)
-    best = max(best, float(terms(every, np.zeros_like(every)).max()))  # q = 0, where p = 0 is no term
+    best = max(best, float(terms(every, np.zeros_like(every)).max()))  # This is q = 0, for which p = 0 is no term.
     q_low, q_high, p_low, p_high = (np.array([end]) for end in (1, m, 0, m))
     while len(q_low):
         q = (q_low + q_high) // 2
@@ -199,7 +199,7 @@ class _Lattices:
     def of(cls, low: Array, high: Array) -> _Lattices:
         return cls(low / 2 + high / 2, np.ldexp(1.0, np.frexp(high / 2 - low / 2)[1] - _STEP_BITS))
 
-    def quantised(self, values: Array) -> NDArray[np.int64]:
+    def quantise(self, values: Array) -> NDArray[np.int64]:
         steps = np.clip(np.rint((values - self.middles) / self.steps), -_FARTHEST, _FARTHEST)
         steps[np.isnan(steps).any(axis=1)] = 0.0
         return steps.astype(np.int64)

@@ -79,7 +79,7 @@ class TrimmedSum:
         return 2 * len(self.low)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding."""
+        """Return the bound proved in the notes, enlarged by rounding."""
         columns = len(self.low)
         one = {"l1": self.count + 1, "l2": math.hypot(self.count, 1), "linf": max(self.count, 1.0)}[norm]
         if neighbors == "replace_one":

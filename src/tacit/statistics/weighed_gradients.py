@@ -12,11 +12,11 @@ from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
 from tacit.rounding import LONG_ROW_SLACK, UNIT_ROUNDOFF
-from tacit.statistics.loss_gradients import finite, linear, measured
+from tacit.statistics.loss_gradients import finite, linear, measure_rows
 from tacit.statistics.losses import ProvenLoss
 from tacit.statistics.ranges import check_sizes
 
-_APART = 2.0**-12  # of predictions, that second derivatives are differences over
+_APART = 2.0**-12  # Second derivatives are differences of slopes at predictions this far to both sides.
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class WeighedGradients:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         with np.errstate(all="ignore"):
-            x, predictions, targets, weights = self.weighed(block)
+            x, predictions, targets, weights = self.weigh(block)
             slopes = finite(self.loss.derivatives(predictions, targets)[0])
             lengths2 = np.maximum((slopes * slopes).sum(axis=0), self.loss.lipschitz**2)
             slopes = slopes * (weights * (self.loss.lipschitz / np.sqrt(lengths2)))
@@ -130,16 +130,16 @@ class WeighedGradients:
             np.matmul(slopes, x.T, out=gradient[:, 1:])
             return gradient.ravel()
 
-    def weighed(self, block: Array) -> tuple[Array, Array, Array, Array]:
+    def weigh(self, block: Array) -> tuple[Array, Array, Array, Array]:
         """Return inputs (d, rows), predictions (K, rows), targets and weights."""
-        x, targets, squares, there = measured(block)
+        x, targets, squares, there = measure_rows(block)
         weights = there / np.maximum((squares + self.intercept * self.intercept) / self.radius**2, 1.0)
         return x, linear(self.coefficients, x, self.intercept), targets, weights
 
 
 @dataclass(frozen=True, eq=False)
 class _SecondDerivatives:
-    """Sums of w loss'' (x) z z', the largest as long as a gradient can be: for a search, and never told."""
+    """Sums of w loss'' (x) z z', scaled to the length of the longest gradient. A search uses them and tells none."""
 
     gradients: WeighedGradients
 
@@ -157,12 +157,12 @@ class _SecondDerivatives:
     def block_sum(self, block: Array) -> Array:
         loss = self.gradients.loss
         with np.errstate(all="ignore"):
-            x, predictions, targets, weights = self.gradients.weighed(block)
+            x, predictions, targets, weights = self.gradients.weigh(block)
             z = np.concatenate([np.full((1, x.shape[1]), self.gradients.intercept), x])
-            shares = weights * (self.unit / (2 * _APART))
+            factors = weights * (self.unit / (2 * _APART))
             total = np.empty((loss.outputs, len(z), loss.outputs, len(z)))
             for k, side in enumerate(_APART * np.eye(loss.outputs)[:, :, None]):
                 around = [finite(loss.derivatives(predictions + way * side, targets)[0]) for way in (-1.0, 1.0)]
-                for j, change in enumerate(shares * (around[1] - around[0])):
+                for j, change in enumerate(factors * (around[1] - around[0])):
                     total[j, :, k] = (change * z) @ z.T
             return total.ravel()
