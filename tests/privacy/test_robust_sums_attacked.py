@@ -117,7 +117,7 @@ def test_search_finds_the_closed_form_used_where_it_cancels():
     from tacit.statistics.influence import _closed_form, smoothed_bound
 
     class AsPrinted(Smoothed):
-        def share(self, u):
+        def unit_influence(self, u):
             size = np.maximum(np.abs(np.nan_to_num(u)), 1e-6)
             return np.copysign(_closed_form(size, size / np.sqrt(self.beta)) / smoothed_bound(self.beta), u)
 

@@ -105,7 +105,7 @@ def _as_array(values: Any) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except (ValueError, TypeError):
-        pass  # its message may quote a row
+        pass  # Its message may quote a row.
     raise ValueError("Expected a 2D array of numbers: rows of equal length, but they could not be read as such.")
 
 
@@ -113,7 +113,7 @@ def _numbers_in_objects(array: NDArray[Any]) -> Array:
     try:
         return array.astype(np.float64)
     except TypeError:
-        # In the words scikit-learn's own checks look for.
+        # Scikit-learn's own checks look for these words.
         error: Exception = TypeError("Expected numbers: the argument must be a string or a real number, in every cell.")
     except (ValueError, OverflowError):
         error = ValueError("Expected numbers, but could not convert string to float in one of the cells.")

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from tacit.sources.files import check_readable, cut, guarded, no_rows
+from tacit.sources.files import check_readable, cut, guard, no_rows
 from tacit.sources.names import check_names, check_selection, listed
 from tacit.sources.source import BLOCK_ROWS, Source
 
-# The row labels of a pandas frame, written along by pandas, hidden again when pandas reads the file: not data.
+# Pandas writes the row labels of a frame as such columns, and hides them when it reads the file. They are not data.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-_STRETCH_ROWS = 16 * BLOCK_ROWS  # that are worth opening a file for
-_BATCH_CELLS = 2**19  # that are read at a time; fewer take longer, more take room
+_STRETCH_ROWS = 16 * BLOCK_ROWS  # A file is opened once for at least so many rows.
+_BATCH_CELLS = 2**19  # So many cells are read at a time. Fewer take longer, and more take more memory.
 
 
 class ParquetSource(Source):
@@ -98,15 +98,15 @@ class ParquetSource(Source):
 
     def _stream(self, stretch: _Stretch, seams: _Seams) -> Iterator[tuple[int, pa.Table]]:
         position = stretch.start
-        # Read by the very thread that works on a block, which is still near the processor then.
+        # The thread that works on a block reads it, so that it is in the cache.
         for piece in cut(self._batches(stretch, use_threads=False), position):
-            block = seams.joined(position, piece)
+            block = seams.complete(position, piece)
             if block is not None:
                 yield position // BLOCK_ROWS, block
             position += piece.num_rows
 
     def _batches(self, stretch: _Stretch, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        return guarded(stretch.batches(self.types, use_threads), self._unread)
+        return guard(stretch.batches(self.types, use_threads), self._unread)
 
     def select(self, columns: Sequence[str]) -> ParquetSource:
         selected = copy(self)
@@ -121,8 +121,8 @@ class _Stretch(NamedTuple):
     """Rows of one file, as many of its row groups as are worth opening it for, and how many rows come before them."""
 
     path: str
-    metadata: pq.FileMetaData | None  # where the file has several stretches; else it is read again, to save memory
-    constants: dict[str, Any]  # columns that names of folders say
+    metadata: pq.FileMetaData | None  # None for a file of one stretch, to save memory.
+    constants: dict[str, Any]  # Columns whose value is in the name of a folder.
     groups: list[int]
     start: int
     end: int
@@ -130,7 +130,7 @@ class _Stretch(NamedTuple):
     def batches(self, types: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches, of these columns and types whatever those in the file."""
         position = self.start
-        # A small buffer instead of whole column chunks: row groups can be as large as the file.
+        # A small buffer, and not whole column chunks, because row groups can be as large as the file.
         with pq.ParquetFile(self.path, metadata=self.metadata, pre_buffer=False, buffer_size=1 << 16) as reader:
             here = set(reader.schema_arrow.names) - set(self.constants)
             names = [name for name in types.names if name in here]
@@ -161,7 +161,7 @@ def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -
 def _stretches(dataset: ds.Dataset) -> Iterator[_Stretch]:
     end = 0
     for file in dataset.get_fragments():
-        metadata = pq.read_metadata(file.path)  # and not the fragment's, which would keep it
+        metadata = pq.read_metadata(file.path)  # The fragment's own would stay in memory.
         cuts, start = [], end
         groups: list[int] = []
         for group in range(metadata.num_row_groups):
@@ -185,7 +185,7 @@ class _Seams:
         self._lock = threading.Lock()
         self._pieces: dict[int, dict[int, pa.Table]] = {}
 
-    def joined(self, position: int, piece: pa.Table) -> pa.Table | None:
+    def complete(self, position: int, piece: pa.Table) -> pa.Table | None:
         """Return the block that a piece completes, if it does."""
         number = position // BLOCK_ROWS
         rows = min(BLOCK_ROWS, self._n_rows - number * BLOCK_ROWS)

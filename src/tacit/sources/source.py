@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
-BLOCK_ROWS = 8192
-_FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
-_STRIP_CELLS = 2**21  # that are worked on at a time, in blocks of more than 256 columns
-_STRIP_ROWS = 64  # which strips are whole multiples of
-_MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
+BLOCK_ROWS = 8192  # The same number as in tacit.release.precision, where the proof needs it.
+_FEW_ROWS = 32 * BLOCK_ROWS  # One thread sums so few rows sooner than several that wait for each other.
+_STRIP_CELLS = 2**21  # So many cells are worked on at a time, in blocks of more than 256 columns.
+_STRIP_ROWS = 64  # The number of rows of a strip is a multiple of this.
+_MOST_HELD = 2**27  # Mapped rows are held in memory if they take at most so many bytes, and the rows are there anyway.
 
 
 class UnreadableCells(ValueError):
@@ -58,10 +58,10 @@ class Source(ABC):
     array([20, 35])
     """
 
-    #: True where ``blocks`` can be had here; rows on a cluster stay there.
+    #: True if ``blocks`` can be read in this process; rows on a cluster stay there.
     local: bool = True
 
-    #: True where the rows are in memory as it is, and not read anew for every pass.
+    #: True if the rows are in memory already, and are not read anew for every pass.
     in_memory: bool = False
 
     @property
@@ -169,7 +169,7 @@ class Source(ABC):
         if threads is None and self.is_small:
             threads = 1
         streams = [(block for _, block in stream) for stream in self.streams()]
-        return sum_over_streams(streams, finished(function, finish), threads)
+        return sum_over_streams(streams, block_function(function, finish), threads)
 
 
 @dataclass(frozen=True)
@@ -211,11 +211,11 @@ class MappedSource(Source):
             return self.parent.held_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
-        with ONE_BLAS_THREAD:  # as wherever rows are computed, so that they are computed alike
+        with ONE_BLAS_THREAD:  # So it is wherever rows are computed, so that they are computed alike.
             held = tuple(self.blocks())
         for block in held:
             if isinstance(block, np.ndarray):
-                block.flags.writeable = False  # what one pass wrote there, the next would read
+                block.flags.writeable = False  # The next pass would read what one pass wrote there.
         return HeldSource(held, self.names)
 
     def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
@@ -223,7 +223,9 @@ class MappedSource(Source):
         return self.parent.held_as(lambda block: function(first(block)), names or self.names)
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
-        return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
+        return MappedSource(
+            self.parent.sampled(kept), self.function, self.names
+        )  # Sampled first, there are fewer rows to map.
 
     def _row(self) -> Any:
         """Return the first row, mapped: a block of one."""
@@ -232,8 +234,8 @@ class MappedSource(Source):
         return self.function(row)
 
     def sum(self, function: Callable[[Any], NDArray[Any]], **how: Any) -> NDArray[np.int64]:
-        # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing. What goes
-        # there is the function, not this source.
+        # The parent sums, so that the mapping runs on the threads (or the cluster) that do the summing. Only the
+        # function goes there, and not this source.
         mapping = self.function
         return self.parent.sum(lambda block: function(mapping(block)), **how)
 
@@ -266,7 +268,7 @@ class HeldSource(Source):
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
 
 
-def finished(
+def block_function(
     function: Callable[[Any], NDArray[Any]], finish: Callable[[Array], NDArray[np.int64]] | None
 ) -> Callable[[Any], NDArray[np.int64]]:
     """Return what is added up over blocks, for ``Source.sum``."""

@@ -72,7 +72,7 @@ class MissingScores:
                     scores[1:] += together[rows.gaps].T
                 scores[-1] /= math.sqrt(2.0)
                 lifted[0, 1:, rows.places] = scores.T
-                weights[0, rows.places] = rows.shares[0]
+                weights[0, rows.places] = rows.responsibilities[0]
             lengths = np.zeros(len(block))
             for scores in lifted[0, 1:]:  # A fixed order, however few rows there are.
                 lengths += scores * scores

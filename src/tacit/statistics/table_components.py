@@ -81,7 +81,7 @@ class Rows(NamedTuple):
     codes: Codes
     lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened.
     distances: Array  # (K, rows): squared lengths of the whitened mean.
-    shares: Array  # (K, rows): responsibilities.
+    responsibilities: Array  # (K, rows)
     gaps: NDArray[np.intp] | None  # The pattern of each row, or None if no number is missing.
     patterns: NDArray[np.bool_]  # (patterns, d): whether each number is missing.
 
@@ -137,7 +137,7 @@ class TableComponents:
     >>> gaussians = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
     >>> both = TableComponents(TableLayout((0,), ((1,),)), gaussians, np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> [rows] = both.e_step(np.array([[0.0, 1.0]]), missing=False)
-    >>> rows.shares
+    >>> rows.responsibilities
     array([[0.1],
            [0.9]])
     """
@@ -195,16 +195,18 @@ class TableComponents:
         absent = np.isnan(numbers) & missing
         whole = ~absent.any(axis=1)
         for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
-            lifted, distances, shares = self.gaussians.e_step(numbers[places], evidence[:, places])
-            yield Rows(places, codes[places], lifted[:, : 1 + self.columns], distances, shares, None, absent[:0])
+            lifted, distances, responsibilities = self.gaussians.e_step(numbers[places], evidence[:, places])
+            yield Rows(
+                places, codes[places], lifted[:, : 1 + self.columns], distances, responsibilities, None, absent[:0]
+            )
         for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
             lifted = np.ones((self.count, self.columns + 1, len(places)))
             lifted[:, 1:] = piece.whitened.transpose(1, 2, 0)
             lifted[:, :, piece.lost] = 0.0
-            shares = np.exp(piece.joint - piece.joint.max(axis=0))
-            shares /= shares.sum(axis=0)
-            shares = np.where(piece.lost, 0.0, shares)
-            yield Rows(places, codes[places], lifted, piece.distances, shares, piece.gaps, piece.patterns)
+            responsibilities = np.exp(piece.joint - piece.joint.max(axis=0))
+            responsibilities /= responsibilities.sum(axis=0)
+            responsibilities = np.where(piece.lost, 0.0, responsibilities)
+            yield Rows(places, codes[places], lifted, piece.distances, responsibilities, piece.gaps, piece.patterns)
 
     def log_density(self, block: Array, missing: bool) -> Array:
         """Return the log density at each row, missing cells integrated out, as (rows,).
@@ -296,7 +298,7 @@ class TableComponents:
             joint[:, places] += constant[:, None] - 0.5 * distances
         return joint
 
-    def level_sums(self, codes: Codes, shares: Array) -> Array:
+    def level_sums(self, codes: Codes, responsibilities: Array) -> Array:
         """Return the sum over rows of each component's responsibilities, by level, (K, all levels).
 
         A missing cell counts as the levels that the component expects.
@@ -305,10 +307,10 @@ class TableComponents:
         expected: Array = self._expected  # type: ignore[attr-defined]
         for j, where in enumerate(self.layout.slices):
             levels = np.arange(where.stop - where.start)
-            sums[:, where] = shares @ (codes[:, j, None] == levels).astype(np.float64)
+            sums[:, where] = responsibilities @ (codes[:, j, None] == levels).astype(np.float64)
             absent = codes[:, j] < 0
             if absent.any():
-                sums[:, where] += shares[:, absent].sum(axis=1, keepdims=True) * expected[:, where]
+                sums[:, where] += responsibilities[:, absent].sum(axis=1, keepdims=True) * expected[:, where]
         return sums
 
     def _evidence(self, codes: Codes, missing: bool) -> Array:

@@ -150,12 +150,12 @@ class TableMoments:
         with_gaps: Array | float = 0.0  # (K, patterns): the sum of responsibilities of the rows with each pattern.
         patterns = np.empty((0, self.components.columns), dtype=np.bool_)
         for rows in self.components.e_step(block, self.missing):
-            levels += self.components.level_sums(rows.codes, rows.shares)
+            levels += self.components.level_sums(rows.codes, rows.responsibilities)
             if rows.gaps is not None:
                 patterns = rows.patterns  # They are the same for all pieces of a block.
-                with_gaps += rows.shares @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
+                with_gaps += rows.responsibilities @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
             lengths2 = np.maximum(rows.distances * self._stretch(rows), self.radius**2)
-            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, lengths2)
+            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.responsibilities, lengths2)
             numbers += np.concatenate(moments)
         if len(patterns):
             numbers += self._expected_scatter(patterns, np.asarray(with_gaps))

@@ -67,7 +67,9 @@ class TableSquares:
         numbers = self.components.layout.split(block)[0]
         factors, means = self.components.factors, self.components.means
         for rows in self.components.e_step(block, self.missing):
-            kept = np.where(rows.shares.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0)  # NaN times 0 is NaN.
+            kept = np.where(
+                rows.responsibilities.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0
+            )  # NaN times 0 is NaN.
             with np.errstate(over="ignore", invalid="ignore"):
                 for k, mean in enumerate(means):
                     squares = (kept - mean) ** 2
@@ -76,7 +78,7 @@ class TableSquares:
                         expected = (rows.lifted[k, 1:, None] * factors[k].T[:, :, None]).sum(axis=0).T
                         more = np.stack([self._scatter(k, pattern) for pattern in rows.patterns])[rows.gaps]
                         squares = np.where(np.isnan(kept), expected**2 + more, squares)
-                    total[k] += rows.shares[k] @ np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
+                    total[k] += rows.responsibilities[k] @ np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
         return total.ravel() / math.sqrt(self.components.columns)
 
     def _scatter(self, k: int, pattern: NDArray[np.bool_]) -> Array:

@@ -24,12 +24,12 @@ from tacit.messages import brief
 from tacit.sources import as_numbers
 from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 
-# Whole numbers up to here survive encoding and decoding exactly, with room for the rounding of a few operations.
+# Whole numbers up to this one are encoded and decoded exactly, with room for the rounding of a few operations.
 LARGEST_INTEGER = 2**48
 
-BLANK = ""  # what a template leaves for people to fill in
+BLANK = ""  # A template leaves it for people to fill in.
 
-STATED, PEEKED = "stated", "peeked"  # where knowledge about a column comes from
+STATED, PEEKED = "stated", "peeked"  # These say where knowledge about a column comes from.
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Numeric:
 
     @property
     def middle(self) -> float:
-        return self.low / 2 + self.high / 2  # halved before adding, which might overflow
+        return self.low / 2 + self.high / 2  # Halved first, because the sum might overflow.
 
     @property
     def half_range(self) -> float:
@@ -87,7 +87,7 @@ class Numeric:
 
     def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
         values = as_numbers(column, name)
-        with np.errstate(over="ignore"):  # what overflows is clipped
+        with np.errstate(over="ignore"):  # What overflows is clipped.
             scaled: Array = values - self.middle
             scaled /= self.half_range
         scaled.clip(-1, 1, out=scaled)
@@ -95,7 +95,7 @@ class Numeric:
         return scaled[np.newaxis]
 
     def decode(self, encoded: Array) -> pa.Array:
-        return pa.array(self._values(encoded), from_pandas=True)  # NaN becomes null
+        return pa.array(self._values(encoded), from_pandas=True)  # NaN becomes null.
 
     def _values(self, encoded: Array) -> Array:
         values: Array = self.middle + self.half_range * np.clip(encoded[0], -1, 1)
