@@ -14,7 +14,7 @@ from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
-from tacit.statistics.robust_sum import RowValues
+from tacit.statistics.robust.robust_sum import RowValues
 
 _STEP_BITS = 32  # The range has from 2^32 to 2^33 of the steps that values are rounded to.
 _FARTHEST = 2**48  # Values are cut off at this many steps, so that the sum of 8192 values is under 2^62.

@@ -13,7 +13,7 @@ from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
-from tacit.statistics.component_moments import (
+from tacit.statistics.moments.component_moments import (
     ComponentMoments,
     CovarianceType,
     moment_sensitivity,
