@@ -243,7 +243,7 @@ class Account:
     Parameters
     ----------
     ledger : Ledger
-        Where the account is kept.
+        The ledger that keeps the account.
     dataset : str
         The data set's name. Get accounts from ``Ledger.create`` and ``Ledger.account``, which check it.
 

@@ -88,11 +88,11 @@ class Curator:
     Parameters
     ----------
     rows : Source
-        Where the rows live. Blocks must be float64 matrices (rows, columns).
+        The source of the rows. Blocks must be float64 matrices (rows, columns).
     plan : Plan
         Calibrated; see :func:`planned`.
     ledger : Account, optional
-        What the plan is charged to before the first release.
+        The account that the plan is charged to before the first release.
     random_state : None or int
         None draws private noise; a seed makes it reproducible and *not private*, and the certificate says so.
     purpose : str
@@ -186,8 +186,8 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``Split``, all choices of
-            the next share of the rows.
+            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. If it is in a ``Split``, these
+            must be all choices of the next share of the rows.
         choice : Choice
             What to choose from.
         """
@@ -207,7 +207,8 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, Gaussian: of the minimum itself, or of how far a tilted one, as computed, is off.
+            The plan's step, which is Gaussian. Its noise is for the minimum itself, or, with a tilt, for the error of
+            the computed minimum.
         minimum : Minimum
             What to minimise. If it is tilted, that is a step of the plan too.
         """

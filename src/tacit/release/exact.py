@@ -28,7 +28,7 @@ def falls_under(first_bits: int, ceiling: Fraction, energy: Fraction, gen: Secur
     energy : Fraction
         Zero or positive.
     gen : SecureGenerator
-        Where further bits come from.
+        The source of further bits.
 
     Examples
     --------

@@ -232,10 +232,10 @@ def quantile(
     gen : SecureGenerator
         See :func:`tacit.release.generator.generator`.
     neighbors : {"replace_one", "add_remove"}
-        Under add_remove less noise is needed, least for the median.
+        add_remove needs less noise, and least for the median.
     resolution : float, optional
-        Differences under this are of no interest: 1 for whole numbers, 0.01 for prices. Pass it where many rows share a
-        value; fewer candidates find it more surely. By default the range is cut in 2**40 or so.
+        Smaller differences than this do not matter: 1 for whole numbers, 0.01 for prices. Pass it where many rows share
+        a value; fewer candidates find it more surely. By default the range is cut in 2**40 or so.
 
     Returns
     -------

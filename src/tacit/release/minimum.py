@@ -82,7 +82,7 @@ class RowGradients(Statistic, Protocol):
         """Whether rows have functions of one linear prediction each, with two continuous derivatives."""
 
     def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
-        """Return about what second derivatives of all rows add up to, (p, p) and at least 0, from sums over rows."""
+        """Return an estimate, (p, p) and at least 0, of the sum of all rows' second derivatives."""
 
     def error(self, length: float) -> float:
         """Return how far off a row's gradient is, as computed at parameters no longer than `length`."""
@@ -97,11 +97,11 @@ class Minimum:
     gradients : RowGradients
         The gradients of functions that *are* convex, with the bounds stated.
     centre : (p,) array
-        Where the quadratic term is least, and the search starts.
+        The parameters at which the quadratic term is least. The search starts there.
     quadratic : (p, p) array
         Q of the module's docstring, symmetric and at least 0; positive definite where there is no tilt.
     likely : (p, p) array
-        About what second derivatives of all rows add up to; makes searches short.
+        An estimate of the sum of all rows' second derivatives. A good one makes searches short.
     most_rows : float
         No table has more rows than this; if one had, nothing here would hold, and a search might not end.
     fall : float, default infinity
@@ -174,9 +174,10 @@ class Search:
     quadratic : (p, p) array
         Q, with what a tilt asks for on top.
     lattice : Lattice
-        That of sums of gradients.
+        The lattice of the sums of gradients.
     tolerance, reach : float
-        A search ends where the gradient is no longer than the one, and the way there no longer than the other.
+        A search ends at parameters where the gradient is at most `tolerance` long, and which are at most `reach` away
+        from the centre.
     row, change : float
         The longest gradient of a row, and the sensitivity of the sum of gradients.
     tilt_scale, tilt_step : float

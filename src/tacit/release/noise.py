@@ -31,7 +31,7 @@ def discrete_laplace(scale: float, size: int | tuple[int, ...], gen: SecureGener
     Parameters
     ----------
     scale : float
-        In lattice steps, from 2**-10 to 2**40. The variance is just under 2 scale^2.
+        The scale in lattice steps, from 2**-10 to 2**40. The variance is just under 2 scale^2.
     size : int or tuple of int
         Shape of the result.
     gen : SecureGenerator
@@ -57,8 +57,8 @@ def discrete_gaussian(sigma: float, size: int | tuple[int, ...], gen: SecureGene
     Parameters
     ----------
     sigma : float
-        In lattice steps, from 2**-10 to 2**40. The standard deviation is at most sigma, and from sigma = 2 on equal to
-        it in float64.
+        The scale in lattice steps, from 2**-10 to 2**40. The standard deviation is at most sigma, and from sigma = 2 on
+        equal to it in float64.
     size : int or tuple of int
         Shape of the result.
     gen : SecureGenerator
@@ -87,9 +87,9 @@ def exponential_select(
     Parameters
     ----------
     utilities : array of integers, shape (n,)
-        In lattice steps, under 2**62 in absolute value.
+        The utilities in lattice steps, under 2**62 in absolute value.
     scale : float
-        In lattice steps.
+        The scale in lattice steps.
     gen : SecureGenerator
         See :func:`tacit.release.generator.generator`.
     multiplicities : array of integers, shape (n,), optional

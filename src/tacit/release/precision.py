@@ -30,7 +30,7 @@ from tacit.rounding import UNIT_ROUNDOFF
 
 BLOCK_ROWS = 8192  # The most rows of a block, m above.
 MOST_ROWS = 2**30  # The most rows of a table; the curator refuses more.
-_MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS
+_MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS  # The most blocks of a table.
 _MORE_OPERATIONS = 64  # A statistic may apply this many operations to what it sums, beside adding it up.
 
 

@@ -61,7 +61,7 @@ def matrix(block: pa.Table | Array, columns: Sequence[str] | None = None) -> Arr
     block : pyarrow.Table or ndarray
         An array is returned as it is.
     columns : sequence of str, optional
-        Which columns of the table, in which order; by default all.
+        The columns of the table, in order; by default all.
 
     Returns
     -------

@@ -105,9 +105,9 @@ class Source(ABC):
         Parameters
         ----------
         function : callable
-            From a block to a block with the same number of rows.
+            A function from a block to a block with the same number of rows.
         columns : sequence of str, optional
-            What the columns are called afterwards.
+            The names of the columns afterwards.
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
 
@@ -119,8 +119,8 @@ class Source(ABC):
     def held(self) -> Source:
         """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
 
-        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB; and on clusters,
-        whose workers hold them. Files are returned as they are: their rows are never held.
+        Mapped rows are held if the rows are in memory anyway and the mapped ones take at most 128 MB. Workers of a
+        cluster hold them, too. A file is returned as it is: its rows are never held.
         """
         return self
 
@@ -157,11 +157,12 @@ class Source(ABC):
         Parameters
         ----------
         function : callable
-            From a block to a vector of int64, of the same length for every block. It runs on several threads at a
-            time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
+            A function from a block to a vector of int64, of the same length for every block. It runs on several threads
+            at a time, so it must not change anything outside itself. The caller sees to it that the total fits in 63
+            bits.
         finish : callable, optional
-            Then `function` is a sum over rows, of floats, and ``finish(function(block))`` is what is added up. Of a
-            block of many columns `function` is given some rows after the other, so that what it works on is small.
+            If it is given, `function` returns a sum over rows, of floats, and ``finish(function(block))`` is added up.
+            A block of many columns is passed to `function` a few rows at a time, so that it needs little memory.
         threads : int, optional
             How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
             there are few rows. The answer does not depend on it.
@@ -276,7 +277,7 @@ def block_function(
 
 
 def _sum_of_strips(block: Any, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-    """Return ``function(block)``, a sum over rows: of some rows after the other, where the block is a wide matrix."""
+    """Return ``function(block)``, a sum over rows. A wide matrix is summed a few rows at a time."""
     if not isinstance(block, np.ndarray) or block.size <= _STRIP_CELLS:
         return function(block)
     rows = max(_STRIP_ROWS, _STRIP_CELLS // block.shape[1] // _STRIP_ROWS * _STRIP_ROWS)

@@ -36,7 +36,7 @@ class Workspace(threading.local):
         self._rooms: dict[str, Array] = {}
 
     def __call__(self, name: str, *shape: int) -> Array:
-        """Return an array of this shape; what it holds is left over from the last one of that name."""
+        """Return an array of this shape. It holds old numbers, from the last use of that name."""
         size = math.prod(shape)
         room = self._rooms.get(name)
         if room is None or room.size < size:
@@ -120,7 +120,7 @@ class Components:
         `evidence` (K, rows) is the log likelihood of what else is known of each row, under each component. A row for
         which it is not finite belongs to no component.
 
-        With a `room`, what is returned lies there, and lasts until the room is used again.
+        With a `room`, the arrays that are returned belong to it, and are overwritten when it is used again.
         """
         rows = len(block)
         space = _fresh if room is None else room

@@ -30,7 +30,7 @@ _ROOT2 = math.sqrt(2.0)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)  # A quadrature rule for psi, exact to 1e-14.
 _FIRST, _LAST = -14, 27  # The table covers 2^-14 to 2^27. Below it psi is a cubic, and beyond it psi / bound is 1.
 _FINENESS = 10  # The table has 2^10 points in each power of two, which makes it exact to 1e-7.
-_STEP_BITS = 52 - _FINENESS
+_STEP_BITS = 52 - _FINENESS  # The bits of a float64 below those that number the points of the table.
 _LARGEST = np.finfo(np.float64).max
 
 

@@ -255,7 +255,7 @@ class HuberLoss:
     Parameters
     ----------
     threshold : float, default 1.35
-        Where squares end, in units of the target.
+        The residual at which squares end, in units of the target.
 
     Examples
     --------

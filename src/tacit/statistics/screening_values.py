@@ -38,13 +38,13 @@ class ScreeningValues:
     ----------
     screen : {"spread", "interaction", "association", "folding", "crossing"}
     origin : array
-        Where cells are measured from; with a target, which is the last column, its too.
+        The origin of each column. If there is a target, which is the last column, it has an origin too.
     unit : float
-        About how large inputs are, from their origin.
+        The typical distance of inputs from their origin.
     target : float, optional
-        About how large the target is; without it there is none.
+        The typical distance of the target from its origin. Without it there is no target.
     direction : (d,) array, optional
-        For "folding" and "crossing".
+        The direction f, for "folding" and "crossing".
 
     Examples
     --------
@@ -99,7 +99,7 @@ class CellRanks:
     columns : sequence of int
         The columns whose cells are ranked.
     origin : array
-        Where these columns are measured from.
+        The origin of these columns.
     absolute : bool
         Whether the distance of cells from their origin is ranked, and not the cells themselves.
 

@@ -116,7 +116,7 @@ class TableComponents:
     gaussians : Components
         Weights, and means and factors in the columns of numbers, of which there may be none.
     probabilities : (K, all levels) array
-        Positive, the levels of one column after those of the other; those of a column add up to 1.
+        Probabilities of levels, positive, one column's after the other's. Those of a column add up to 1.
 
     Notes
     -----

@@ -33,7 +33,7 @@ class Domain:
     ball : bool
         Whether the bounds are a ball.
     schema : Schema, optional
-        Where the bounds come from a schema, which also encodes categories.
+        The schema that the bounds come from, if there is one. It also encodes categories.
     unbounded : bool
         Whether there are no bounds: standard coordinates are the rows' own.
 

@@ -38,7 +38,7 @@ class Schema:
     Parameters
     ----------
     columns : mapping from str to Column
-        At least one of them not ignored.
+        The columns by name. At least one of them is not ignored.
 
     Examples
     --------
@@ -136,8 +136,8 @@ class Schema:
         Parameters
         ----------
         table : pyarrow, pandas or polars table, dict of columns, or array
-            With the columns of the schema, by name, in any order; the ignored ones may be absent. Columns of an array
-            are taken in the order of the schema.
+            A table with the columns of the schema, by name, in any order; the ignored ones may be absent. Columns of an
+            array are taken in the order of the schema.
         unknown : {"error", "missing"}, default="error"
             What to do about a cell that is not one of its column's categories. The error names the column, and neither
             the row nor the value.

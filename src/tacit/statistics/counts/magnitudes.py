@@ -12,7 +12,7 @@ from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 
 _LEAST, _MOST = -40, 63  # The powers of two that have bins. Smaller numbers count as zero, larger ones as the largest.
-_POWERS = _MOST - _LEAST + 1
+_POWERS = _MOST - _LEAST + 1  # The number of bins on each side of zero.
 
 
 @dataclass(frozen=True)

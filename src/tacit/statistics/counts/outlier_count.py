@@ -34,7 +34,7 @@ class OutlierCount:
         Whether missing cells are modelled: densities are of the cells that are there. If not, rows that have some
         contribute nothing.
     share : float
-        Between 0 and 1.
+        The largest proportion of rows that is expected to count, between 0 and 1.
 
     Notes
     -----

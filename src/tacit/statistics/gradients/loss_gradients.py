@@ -61,12 +61,13 @@ class LossGradients:
     coefficients : (K, 1 + d) array
         beta, intercepts first; public or private already.
     radius : float
-        The longest gradient there is.
+        The clip radius of gradients.
     curvature : float, default 0
         The weight of the mean curvature; 0 leaves it out.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out, and their gradients are 0.
+        The number in front of x; 0 leaves intercepts out, and their gradients are 0.
     anchor : (K, 1 + d) array, optional
+        Coefficients whose slopes are subtracted; public or private already.
 
     Notes
     -----
@@ -171,7 +172,7 @@ class PredictionGradients:
     coefficients : (K, 1 + d) array
         Intercepts first; public or private already.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out, and there are K d gradients then.
+        The number in front of x; 0 leaves intercepts out, and there are K d gradients then.
 
     Examples
     --------
@@ -232,9 +233,9 @@ def measure_rows(block: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def finite(values: Array) -> Array:
-    """Return the same numbers, those that are finite; infinity counts for a very large one, and NaN for 0.
+    """Return the numbers with 1e100 in place of infinity and 0 in place of NaN.
 
-    Where squares of finite ones overflow, the row's weight comes out as 0.
+    If the squares of finite numbers overflow, the weight of the row becomes 0.
     """
     if np.isfinite(values.sum()):
         return values

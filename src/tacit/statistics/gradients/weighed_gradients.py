@@ -30,14 +30,14 @@ class WeighedGradients:
     Parameters
     ----------
     loss : LogisticLoss, SoftmaxLoss, SmoothedHingeLoss or HuberLoss
-        Convex, as steep and as curved as it says, by proof and not by declaration: what is proved of minima rests on
-        it.
+        A loss whose convexity, largest slope and largest curvature are proved, and not only declared. The proofs about
+        minima rest on them.
     coefficients : (K, 1 + d) array
         beta, intercepts first.
     radius : float
-        How long inputs may be before they weigh less.
+        Inputs that are longer than this have a smaller weight.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out.
+        The number in front of x; 0 leaves intercepts out.
 
     Notes
     -----
@@ -112,7 +112,7 @@ class WeighedGradients:
         return 2 * row if neighbors == "replace_one" else row
 
     def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
-        """Return what second derivatives of all rows add up to, about: by differences."""
+        """Return an estimate of the sum of all rows' second derivatives, by differences of slopes."""
         product = total(_SecondDerivatives(self)).reshape(self.size, self.size) / _SecondDerivatives(self).unit
         values, axes = np.linalg.eigh((product + product.T) / 2)
         positive: Array = (axes * np.maximum(values, 0.0)) @ axes.T

@@ -31,7 +31,7 @@ class ColumnMoments:
     Parameters
     ----------
     centre, reach : (d,) arrays
-        Public or already private; reaches are positive.
+        Cells are clipped at centre +- reach. Both are public or already private, and reaches are positive.
     count, mean, second : float
         Weights of the three parts, positive; with a count of 0 it is left out.
 

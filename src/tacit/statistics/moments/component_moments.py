@@ -49,7 +49,7 @@ class ComponentMoments:
         What turns rows into vectors y_k and weights r_k: :class:`Components`, or the scores of a regression. Its
         parameters are public, or private already.
     radius : float
-        Where rows are clipped.
+        The clip radius of rows.
     count, mean, second : float
         Weights of the three parts. Noise is the same on every number released, so a larger weight is a finer release.
         A part with weight 0 is left out.
@@ -186,7 +186,7 @@ class ComponentMoments:
 
     @property
     def _y(self) -> slice:
-        """Where whitened rows have their y."""
+        """The lines of y in whitened rows."""
         return slice(1, 1 + self.components.columns)
 
     def weighted_moments(self, lifted: Array, distances: Array, weights: Array, lengths2: Array) -> list[Array]:

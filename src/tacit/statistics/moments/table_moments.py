@@ -48,14 +48,15 @@ class TableMoments:
     components : TableComponents
         The current, already private parameters.
     radius : float
-        Where rows are clipped.
+        The clip radius of rows.
     count, mean, second, level : float
         Weights of the four parts, positive.
     covariance_type : {"full", "tied", "diag", "spherical"}
     missing : bool
         Whether missing cells are modelled. If not, rows that have some contribute nothing.
     fill : float
-        How much of the expected scatter of a missing number counts, up to 1: as much as clipping leaves of others'.
+        The part of the expected scatter of a missing number that counts, up to 1. It should be the part that clipping
+        leaves of the scatter of other numbers.
 
     Notes
     -----

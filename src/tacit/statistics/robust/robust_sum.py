@@ -42,7 +42,7 @@ class RobustSum:
     Parameters
     ----------
     centre, scale : (size,) arrays
-        Where values are measured from, and in what units; public or private already.
+        The origin and the units of values; public or private already.
     influence : Influence
         :class:`Clip` or :class:`Smoothed` for each value by itself, :class:`Shorten` for the row as a whole.
     values : RowValues, optional

@@ -35,7 +35,7 @@ class RegressionScores:
     factor : (d, d) array
         Lower-triangular, with a positive diagonal: the covariance of x is about factor factor'.
     reach : float
-        The longest that u is in scores.
+        The largest length of u in scores.
 
     Examples
     --------
