@@ -29,15 +29,11 @@ import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
 from tacit.arrays import Array
 
 ROWS_AT_ONCE = 64  # Statistics pad blocks with zeros to a multiple of so many rows.
-_SHAPES = (
-    (1, 2),
-    (1, 9),
-    (2, 2),
-    (3, 5),
-    (4, 10),
-    (8, 3),
-    (12, 33),
-)  # Rows are multiplied with matrices of these shapes.
+# Statistics work on pieces of at most so many numbers: enough for numpy, and few enough for a processor's cache. It
+# changes the speed, which benchmarks/engines.py measures, and no guarantee.
+CACHE_NUMBERS = 320_000
+# Rows are multiplied with matrices of these shapes.
+_SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))
 _ROWS = 1600  # Some libraries have other kernels for small products, which have fewer rows than this.
 # These rows are also computed by themselves: single ones, whole sets, and the last ones.
 _SOME = tuple(slice(*ends) for ends in ((0, 1), (37, 38), (0, 64), (61, 125), (5, 70), (777, 1600)))

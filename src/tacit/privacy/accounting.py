@@ -29,7 +29,7 @@ from .terms import Term, terms_of
 
 __all__ = ["Profile", "calibration_factor", "delta", "epsilon", "profile"]
 
-# Both only trade time for noise; every answer is checked at resolution 1.
+# Both only trade time for noise, which benchmarks/calibration.py measures. Every answer is checked at resolution 1.
 _COARSE = 0.25  # The relative resolution of the grid while the search is far from the answer.
 _TOLERANCE = 1e-4  # The relative excess of noise that the search may leave in a mixed plan.
 

@@ -38,7 +38,8 @@ from .terms import TAIL, Term
 
 __all__ = ["MixedProfile", "selection_delta", "tilted_delta"]
 
-# Grids of privacy losses. A coarser grid is quicker and more pessimistic, and never wrong.
+# Grids of privacy losses. A coarser grid is quicker and more pessimistic, and never wrong: benchmarks/calibration.py
+# measures the time and the noise.
 _RESOLUTION = 30.0  # The number of grid points per standard deviation of the loss of an average release.
 _LEAST_RESOLUTION = 300.0  # The least number of grid points per standard deviation of the loss of all releases.
 _MOST_POINTS = 2**18  # The largest grid.
@@ -47,9 +48,8 @@ _LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # Rounding spoils a finer grid
 # Renyi bounds.
 _RENYI_BELOW = 1e-9  # Below this delta the rounding of an FFT weighs, and the slower Renyi bound may be the lesser.
 _WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
-_LEAST_RENYI = (
-    1e-12  # Added per release. It covers the rounding of Renyi divergences, which may come out as zero or less.
-)
+# Added per release. It covers the rounding of Renyi divergences, which may come out as zero or less.
+_LEAST_RENYI = 1e-12
 
 
 class MixedProfile:

@@ -212,7 +212,7 @@ class SmoothLaplace(Smooth):
     """
 
     kind: ClassVar[str] = "smooth_laplace"
-    spread: ClassVar[float] = 0.5  # This is sigma of the log-normal.
+    spread: ClassVar[float] = 0.5  # Sigma of the log-normal. experiments/heavy_tails.py measures errors with it.
 
     @property
     def epsilon_each(self) -> float:
@@ -276,7 +276,7 @@ class TiltedGaussian(Mechanism):
     0.5
     """
 
-    bend: float = 0.5
+    bend: float = 0.5  # experiments/convex_erm.py measures the error of such minima with it.
 
     kind: ClassVar[str] = "tilted_gaussian"
 

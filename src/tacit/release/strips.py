@@ -44,6 +44,7 @@ from tacit.arrays import Array
 from tacit.release.exact import falls_under
 from tacit.release.generator import SecureGenerator
 
+# These three change the speed, which benchmarks/noise.py measures, and no guarantee.
 _SLOT_BITS = 13  # With up to 35 bits of position and 16 of U, one random word makes one proposal.
 _QUICK_BITS = 16  # The number of bits of U that the quick test compares.
 _BATCH = 2**14  # So many proposals at a time fit in a processor's cache.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels import check_kernels
 
+# These change the speed, which benchmarks/engines.py measures, and no guarantee.
 MOST_THREADS = 8  # More threads wait for memory.
 _LIGHT = 3e-4  # If a block takes fewer seconds, threads wait for each other longer than they work.
 

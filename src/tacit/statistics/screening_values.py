@@ -13,8 +13,9 @@ import numpy as np
 
 from tacit.arrays import Array
 
+# experiments/sparse_em.py measures how many of the columns that matter are found with these two.
 _SLOPE = 2.0  # Numbers that are not squared are cut off at half a unit: the sums of columns that matter stand out more.
-_MIDDLE = 0.54  # For a standard normal y, c(y^2 / 0.54 - 1) has mean 0, and tells large targets from small ones.
+_MIDDLE = 0.54  # For a standard normal y the mean of c(y^2 / 0.54 - 1) is 0.001, so that it tells large y from small.
 Screen = Literal["spread", "interaction", "association", "folding", "crossing"]
 
 

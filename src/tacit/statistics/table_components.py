@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.kernels import ROWS_AT_ONCE
+from tacit.kernels import CACHE_NUMBERS, ROWS_AT_ONCE
 from tacit.statistics.components import Components, log_total
 
 Codes = NDArray[np.intp]
-_CACHE_NUMBERS = 320_000  # A piece of a block has at most so many numbers, as for ``ComponentMoments``.
 _ADD_UP = 1e-6  # The sum of probabilities may differ from 1 by this much. They are normalised for missing levels.
 
 
@@ -335,6 +334,6 @@ def _products(matrices: Array, vectors: Array) -> Array:
 
 def _pieces(places: NDArray[np.intp], numbers: int) -> Iterator[NDArray[np.intp]]:
     """Yield places a few at a time, for `numbers` numbers a row: in whole sets of rows, near the processor."""
-    few = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
+    few = max(1, CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
     for start in range(0, len(places), few):
         yield places[start : start + few]

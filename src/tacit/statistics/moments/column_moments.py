@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.kernels import CACHE_NUMBERS
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import check_sizes
-
-_CACHE_NUMBERS = 320_000  # A piece of a block has at most so many numbers, so that it stays in the cache.
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +110,7 @@ class ColumnMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        rows = max(1, _CACHE_NUMBERS // self.columns)
+        rows = max(1, CACHE_NUMBERS // self.columns)
         total = np.zeros((2, self.columns))
         kept = 0
         for start in range(0, len(block), rows):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.kernels import ROWS_AT_ONCE
+from tacit.kernels import CACHE_NUMBERS, ROWS_AT_ONCE
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
@@ -21,9 +21,6 @@ from tacit.statistics.ranges import check_sizes
 from tacit.statistics.row_vectors import VectorModel
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
-_CACHE_NUMBERS = (
-    320_000  # A piece of a block has at most so many numbers: enough for numpy, and few enough for the cache.
-)
 _ROOM = Workspace()
 
 
@@ -137,7 +134,7 @@ class ComponentMoments:
         """Return the sum over the rows of a block."""
         numbers = self.components.count * (self.components.columns + 1)
         # An odd multiple, because lines whose length is a power of two would compete for few places in the cache.
-        piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
+        piece = (CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
         total = np.zeros(self.size)
         for start in range(0, len(block), piece):
             total += self._piece_sum(block[start : start + piece])
