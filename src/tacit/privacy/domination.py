@@ -74,7 +74,7 @@ def dominating_mu(epsilons: Array, deltas: Array, slack: float = 0.0) -> float:
 
 
 def closed_cost(terms: tuple[Term, ...]) -> float:
-    """Return the sum of mu^2, release by release and without slack; infinity with other than these three kinds."""
+    """Return the sum of mu^2, release by release and without slack; infinity for kinds other than these three."""
     if any(term.kind not in ("gaussian", "laplace", "selection") for term in terms):
         return math.inf
     return math.fsum(term.count * _mu_of_one(term.kind, term.noise_multiplier) ** 2 for term in terms)

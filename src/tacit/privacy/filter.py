@@ -174,7 +174,7 @@ class Filter:
 
     @cached_property
     def _adds_up(self) -> bool:
-        """Whether the first plan is pure, and of plans like it no fewer fit if epsilons are added up."""
+        """Whether the first plan is pure, and at least as many plans like it fit if epsilons are added up."""
         epsilon = _pure_epsilon(self.plans[0]) if self.plans else math.inf
         if not 0 < epsilon < math.inf:
             return False

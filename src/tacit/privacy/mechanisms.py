@@ -189,7 +189,7 @@ class Selection(Mechanism):
 
 @dataclass(frozen=True)
 class Smooth(Mechanism):
-    """What steps share whose noise is relative to a smooth bound on the sensitivity, found in the rows themselves.
+    """The base of steps whose noise is relative to a smooth bound on the sensitivity, which is found in the rows.
 
     Such bounds are worked out for a public number of rows: rows may be replaced and not added. The guarantee depends on
     ``size`` as well. :mod:`tacit.privacy.smooth_profiles` has the proofs.

@@ -374,7 +374,7 @@ class Curator:
 
     @staticmethod
     def _scale(step: Step, sensitivity: float) -> float:
-        """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
+        """Return the scale of the noise. A choice amounts to Gumbel noise, and has the scale of that."""
         scale = step.noise_multiplier * sensitivity * SCALE_SLACK
         return 2 * scale if isinstance(step.mechanism, Selection) else scale
 
@@ -393,7 +393,7 @@ class Curator:
 
 
 def _quietly(function: Callable[[Array], _Out]) -> Callable[[Array], _Out]:
-    """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
+    """Return the function with numpy's warnings off. They are set inside it, because it runs on other threads."""
 
     def quiet(block: Array) -> _Out:
         with np.errstate(all="ignore"):

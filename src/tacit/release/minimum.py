@@ -128,7 +128,7 @@ class Minimum:
         return len(self.centre)
 
     def search(self, neighbors: Relation, tilted: TiltedGaussian | None, block_rows: int, blocks: int) -> Search:
-        """Return how it is searched for, and how far neighbours' answers are apart; it depends on no row.
+        """Return how to search for the minimum, and how far answers of neighbours can be apart. It depends on no row.
 
         Blocks have `block_rows` rows at most, and there are at most so many of them.
         """
@@ -208,7 +208,7 @@ class Search:
         return self._root @ (theta - minimum.centre)
 
     def is_near(self, theta: Array, gradient: Array) -> bool:
-        """Whether parameters with such a gradient are as near to the minimum as was reckoned with; NaN is not."""
+        """Whether parameters with this gradient are as near to the minimum as the bounds assume. NaN is not near."""
         within = np.linalg.norm(theta - self.minimum.centre) <= self.reach
         return bool(within and np.linalg.norm(gradient) <= self.tolerance)
 

@@ -181,7 +181,7 @@ def _lengths(z: Array) -> Array:
 
 
 def _shorten(z: Array) -> Array:
-    """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
+    """Return rows, shortened in the same direction if their squares overflow, so that they do not. NaN stays NaN."""
     z = np.clip(z, -1e300, 1e300)
     largest = np.abs(_zero_for_missing(z)).max(axis=0)
     return np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)

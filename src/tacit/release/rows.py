@@ -17,7 +17,7 @@ class Rows(Protocol):
 
     @property
     def local(self) -> bool:
-        """Whether blocks can be had here; rows on a cluster stay there."""
+        """Whether this process can read blocks; rows on a cluster stay there."""
 
     @property
     def n_rows(self) -> int:
@@ -29,13 +29,13 @@ class Rows(Protocol):
         *,
         finish: Callable[[Array], NDArray[np.int64]],
     ) -> NDArray[np.int64]:
-        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
+        """Add up ``finish(function(block))`` over all blocks. A wide block may be passed to `function` in strips."""
 
     def map(self, function: Callable[[Array], Array]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
 
     def held(self) -> Rows:
-        """Return the same rows, mapped once and for all where memory allows."""
+        """Return the same rows, mapped once and for all if memory allows."""
 
     def blocks(self) -> Iterator[Array]:
         """Yield the blocks, for statistics that are no sums."""

@@ -53,7 +53,7 @@ _LEAST = 2.0**-150  # The least scale of noise, as a part of the range.
 
 
 class SmoothStatistic(ABC):
-    """An answer with a bound on how far one row can move it here, and next to here.
+    """An answer with a smooth bound: how far one row can move it, at this table and at tables near it.
 
     Formal guarantees a statistic gives
     -----------------------------------
@@ -83,7 +83,7 @@ class SmoothStatistic(ABC):
 
     @abstractmethod
     def least(self, smoothness: float) -> float:
-        """Return what no bound is under."""
+        """Return a public number that no bound is smaller than."""
 
     @abstractmethod
     def answer(

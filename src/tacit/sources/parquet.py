@@ -119,7 +119,7 @@ class ParquetSource(Source):
 
 
 class _Stretch(NamedTuple):
-    """Rows of one file, as many of its row groups as are worth opening it for, and how many rows come before them."""
+    """Some row groups of one file, enough to be worth opening it, and the number of rows before them."""
 
     path: str
     metadata: pq.FileMetaData | None  # None for a file of one stretch, to save memory.
@@ -129,7 +129,7 @@ class _Stretch(NamedTuple):
     end: int
 
     def batches(self, types: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches, of these columns and types whatever those in the file."""
+        """Yield the rows in batches with these columns and types, whatever the file has."""
         position = self.start
         # A small buffer, and not whole column chunks, because row groups can be as large as the file.
         with pq.ParquetFile(self.path, metadata=self.metadata, pre_buffer=False, buffer_size=1 << 16) as reader:
@@ -146,14 +146,14 @@ class _Stretch(NamedTuple):
 
 
 def _batch_rows(types: pa.Schema) -> int:
-    """Return how many rows are read at a time: a block, where cells may be of any length."""
+    """Return how many rows are read at a time: one block, if cells may be of any length."""
     if not all(pa.types.is_primitive(each) or pa.types.is_dictionary(each) for each in types.types):
         return BLOCK_ROWS
     return max(BLOCK_ROWS, _BATCH_CELLS // len(types) // BLOCK_ROWS * BLOCK_ROWS)
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -> pa.Array:
-    """Return the column that the name of a file's folder says, or one of the batch, or one of nulls."""
+    """Return a column: the value in the name of the file's folder, else the column of the batch, else nulls."""
     if field.name not in constants and field.name in batch.schema.names:
         return batch[field.name].cast(field.type)
     return pa.repeat(pa.scalar(constants.get(field.name), field.type), batch.num_rows)

@@ -54,7 +54,7 @@ _NOT_COMPUTED = (
 
 
 class Partial(NamedTuple):
-    """What one partition, or several, add up to: nothing if they have no rows; or why that could not be found out."""
+    """The sum over one partition or several: None if they have no rows, and if it failed, which `failure` explains."""
 
     total: NDArray[np.int64] | None = None
     failure: str | None = None
@@ -102,7 +102,7 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
 
 
 def add_partials(partials: Iterable[Partial]) -> Partial:
-    """Add up what partitions add up to, if all were computed alike."""
+    """Add up the sums of partitions, if all were computed alike."""
     total: NDArray[np.int64] | None = None
     digests: dict[int, bytes] = {}
     kernel: str | None = None
@@ -124,7 +124,7 @@ def _kernel() -> str:
 
 
 def compute_unquoted(compute: Callable[[], _Computed]) -> _Computed:
-    """Return what an engine computes. What it raises may quote a row, and is not even chained to what is raised."""
+    """Return what an engine computes. Its own error may quote a row, so another is raised, not chained to it."""
     try:
         return compute()
     except Exception:

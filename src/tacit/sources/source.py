@@ -98,7 +98,7 @@ class Source(ABC):
 
     @abstractmethod
     def select(self, columns: Sequence[str]) -> Source:
-        """Return the same rows with these columns alone, in this order; the others are not even read."""
+        """Return the same rows with these columns alone, in this order; the others are not read."""
 
     def map(self, function: Callable[[Any], Any], columns: Sequence[str] | None = None) -> Source:
         """Return the same rows with `function` applied to every block, lazily.
@@ -118,7 +118,7 @@ class Source(ABC):
         return self.in_memory and self.n_rows <= _FEW_ROWS
 
     def held(self) -> Source:
-        """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
+        """Return the same rows for many passes: what ``map`` makes of them is computed now, and only once.
 
         Mapped rows are held if the rows are in memory anyway and the mapped ones take at most 128 MB. Workers of a
         cluster hold them, too. A file is returned as it is: its rows are never held.
@@ -133,7 +133,7 @@ class Source(ABC):
         return None
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
-        """Return some of the rows: those of a block that `kept` says, by the block's place and number of rows.
+        """Return some of the rows: `kept` says which rows of a block, from its place and its number of rows.
 
         Examples
         --------

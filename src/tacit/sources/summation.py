@@ -119,7 +119,7 @@ class _Shared:
                 return items[0]
 
     def close(self) -> None:
-        """Let there be no more items, and iterators close what they have open."""
+        """End the iteration, and let iterators close what they have open."""
         with self._lock:
             idle, self._idle, self._closed = self._idle, [], True
             self._changed.notify_all()
@@ -181,7 +181,7 @@ class _OneBlasThread:
 
 
 def _let_any_thread_control() -> None:
-    """Give up that, since threadpoolctl 3.8, a limit can be changed by the thread alone that has set it."""
+    """Let any thread change a limit. Since threadpoolctl 3.8 only the thread that set it may change it."""
     openblas = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)

@@ -192,7 +192,7 @@ def log_total(joint: Array, lost: NDArray[np.bool_]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DiagonalComponent:
-    """One Gaussian with independent columns: what :class:`Components` is, without matrices, for many columns.
+    """One Gaussian with independent columns: as :class:`Components` with K = 1, without matrices, for many columns.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ class Shorten:
         return shortened
 
     def row_norm(self, columns: int, norm: Norm) -> float:
-        """Return the largest norm of a row: 1 in l2 and linf, sqrt(d) in l1, and a hair for rounding."""
+        """Return the largest norm of a row: 1 in l2 and linf, sqrt(d) in l1, enlarged by rounding."""
         return (math.sqrt(columns) if norm == "l1" else 1.0) * (1 + (columns + 8) * 2.0**-52)
 
     def bias(self, order: float) -> float:

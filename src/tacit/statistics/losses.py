@@ -42,12 +42,12 @@ class LogisticLoss:
 
     @property
     def at_zero(self) -> float:
-        """Log 2, as both classes are as likely."""
+        """Log 2 times the largest weight: both classes are equally likely."""
         return math.log(2.0) * max(self.weights)
 
     @property
     def lipschitz(self) -> float:
-        """The largest slope: that of a row which is as wrong as can be."""
+        """The largest slope, which the most wrong prediction has."""
         return max(self.weights)
 
     @property
@@ -111,7 +111,7 @@ class SoftmaxLoss:
 
     @property
     def at_zero(self) -> float:
-        """Log K, as all classes are as likely."""
+        """Log K times the largest weight: all classes are equally likely."""
         return math.log(self.outputs) * max(self.weights)
 
     @property
@@ -126,7 +126,7 @@ class SoftmaxLoss:
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature, 1/2: two classes are as likely, and there are no others."""
+        """The largest curvature, 1/2: two classes are equally likely, and there are no others."""
         return max(self.weights) / 2
 
     def value(self, predictions: Array, targets: Array) -> Array:
@@ -227,7 +227,7 @@ class SmoothedHingeLoss:
         return np.where(yes, slopes[1], slopes[0])[None], steepest, np.where(yes, curvatures[1], curvatures[0])
 
     def _slope(self, predictions: Array, code: float) -> Array:
-        """Return the slope of rows of a class: how much of the way to the straight part they are."""
+        """Return the slope for rows of one class. It grows from 0 to its largest size through the corner."""
         sign = 2 * code - 1
         part = np.clip((1 - sign * predictions + self.width) / (2 * self.width), 0.0, 1.0)
         return -sign * self.weights[int(code)] * part
@@ -312,7 +312,7 @@ class HuberLoss:
 
 @dataclass(frozen=True)
 class SquaredLoss:
-    """Squares of residuals over 2. No slope is the steepest, so it is for what bounds gradients by itself.
+    """Squares of residuals over 2. Slopes have no bound, so it is for statistics that bound gradients themselves.
 
     Examples
     --------
@@ -342,7 +342,7 @@ ProvenLoss = LogisticLoss | SoftmaxLoss | SmoothedHingeLoss | HuberLoss
 
 
 def _sigmoid(predictions: Array) -> Array:
-    """Return 1 / (1 + exp(-m)); where exp overflows that is 0, as it should be."""
+    """Return 1 / (1 + exp(-m)), which is 0 if exp overflows."""
     with np.errstate(over="ignore"):
         probabilities: Array = np.exp(-predictions)
     probabilities += 1.0

@@ -109,12 +109,12 @@ class Comparison:
 
     @property
     def pair_error(self) -> float:
-        """The mean total variation of pairs; of a single column, 0."""
+        """The mean total variation of pairs; 0 for a single column."""
         return float(np.mean([pair.total_variation for pair in self.pairs] or [0.0]))
 
     @property
     def association_error(self) -> float:
-        """The mean of how far associations of pairs are off, whatever the sign; of a single column, 0."""
+        """The mean absolute error of the associations of pairs; 0 for a single column."""
         return float(np.mean([abs(pair.difference) for pair in self.pairs] or [0.0]))
 
     def sections(self) -> list[tuple[str, list[str | Table]]]:

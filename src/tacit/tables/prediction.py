@@ -97,7 +97,7 @@ def _classification_scores(
 
 
 def _chances(X: Array, y: NDArray[np.intp], X_test: Array, levels: int, categories: list[bool]) -> Array:
-    """Return the probability of each level for the tested rows, (rows, levels); of one never seen, zero."""
+    """Return the probability of each level for the tested rows, (rows, levels); 0 for a level that was never seen."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     chances = np.zeros((len(X_test), levels))

@@ -157,7 +157,7 @@ class _Levels:
 
 
 class _Anything:
-    """A column of which no type is declared: it is read as text, and as numbers while that goes."""
+    """A column of which no type is declared: it is read as text, and as numbers as long as all cells are numbers."""
 
     def __init__(self) -> None:
         self.range: _Range | None = _Range("integer")

@@ -234,14 +234,14 @@ class MissingCovariateGradient:
 
 
 def _at_once(gradients: Callable[[Array], Array], block: Array) -> Array:
-    """Return the gradients of a block, filled up with zeros to as many rows as are worked on at a time."""
+    """Return the gradients of a block, computed with zeros behind it, up to a multiple of ``ROWS_AT_ONCE`` rows."""
     if short := -len(block) % ROWS_AT_ONCE:
         block = np.concatenate([block, np.zeros((short, block.shape[1]))])
     return gradients(block)[: len(block) - short]
 
 
 def _along(rows: Array, beta: Array) -> Array:
-    """Return <row, beta>, one column after the other; columns with coefficients of 0 are not even looked at."""
+    """Return <row, beta>, one column after the other; columns with coefficients of 0 are not read."""
     total = np.zeros(len(rows))
     for j in np.flatnonzero(beta):
         total += rows[:, j] * beta[j]
@@ -249,7 +249,7 @@ def _along(rows: Array, beta: Array) -> Array:
 
 
 def _tanh(product: Array, scale: float, as_printed: bool) -> Array:
-    """Return what one side is likelier by than the other: its log odds are twice the product over the variance."""
+    """Return P(+) - P(-), of which the log odds are twice the product over the variance."""
     halves: Array = np.tanh(product / (scale * scale) / (2.0 if as_printed else 1.0))
     return halves
 

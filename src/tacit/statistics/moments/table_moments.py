@@ -79,8 +79,8 @@ class TableMoments:
 
     **As computed.** Where Q is that of a nearly singular factor, v is in its range up to rounding all the same
     (``TableComponents``), off by a vector e of some units in the last place. Then <v v', I - QQ'> = |(I - QQ') e|^2 is
-    of the second order, and a hair covers it. Missing levels count as probabilities that add up to 1 up to rounding.
-    Radii and weights are such that no square of them overflows or vanishes (:mod:`tacit.statistics.ranges`).
+    of the second order, and ``ROW_SLACK`` covers it. Missing levels count as probabilities that add up to 1 up to
+    rounding. Radii and weights are such that no square of them overflows or vanishes (:mod:`tacit.statistics.ranges`).
 
     A row that overflows belongs to no component and contributes nothing.
 

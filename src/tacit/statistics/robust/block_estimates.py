@@ -46,7 +46,7 @@ class BlockSquares(SmoothStatistic):
     Notes
     -----
     Coefficients of a group are computed from its rows alone, sorted first, so that they are a function of the multiset
-    of its rows to the last bit; they are finite, as cells are cut off and a hair of a ridge is added, so that no pivot
+    of its rows to the last bit; they are finite, as cells are cut off and a very small ridge is added, so that no pivot
     is zero; they are brought inside the ball and rounded to a lattice of 2^-40 radii. Replacing a row moves one of m
     points, by less than 2 radii (1 + 2^-30): the mean by at most that over m. It is a sum of integers, and exact.
 
