@@ -18,7 +18,7 @@ def check_destination(path: Path, *, endings: Sequence[str] = (), replace: bool 
     ----------
     path : Path
     endings : sequence of str
-        How the name may end; by default anyhow.
+        The endings that a name may have; by default any.
     replace : bool, default True
         Whether a file that is there already may be replaced.
 
@@ -54,9 +54,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     ['result.txt']
     """
     check_destination(path)
-    path = path.resolve()  # a link goes on pointing to the file
+    path = path.resolve()  # A link keeps pointing to the file.
     if path.exists() and not path.is_file():
-        yield path  # a device such as /dev/null is written to, not replaced
+        yield path  # A device such as /dev/null is written to, and not replaced.
         return
     temporary = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
     try:

@@ -25,14 +25,17 @@ from hashlib import sha256
 
 import numpy as np
 import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from tacit.arrays import Array
 
-ROWS_AT_ONCE = 64  # statistics fill blocks up to multiples of so many rows
-_SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))  # of matrices that rows are multiplied with
-_ROWS = 1600  # more than small products have, for which some libraries have kernels of their own
-# Of these rows, those that are computed by themselves: single ones, whole sets, and the last ones of all.
+ROWS_AT_ONCE = 64  # Statistics pad blocks with zeros to a multiple of so many rows.
+# Statistics work on pieces of at most so many numbers: enough for numpy, and few enough for a processor's cache. It
+# changes the speed, which benchmarks/engines.py measures, and no guarantee.
+CACHE_NUMBERS = 320_000
+# Rows are multiplied with matrices of these shapes.
+_SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))
+_ROWS = 1600  # Some libraries have other kernels for small products, which have fewer rows than this.
+# These rows are also computed by themselves: single ones, whole sets, and the last ones.
 _SOME = tuple(slice(*ends) for ends in ((0, 1), (37, 38), (0, 64), (61, 125), (5, 70), (777, 1600)))
 _UNLIKE = (
     "This machine's linear algebra rounds a row's numbers by where it stands, so that stated sensitivities may not "
@@ -67,14 +70,14 @@ def kernel_fingerprint() -> str:
     >>> kernel_fingerprint() == kernel_fingerprint()
     True
     """
-    found = threadpoolctl.ThreadpoolController().info()
-    found = [library for library in found if library.get("user_api") == "blas"]
-    # scipy may have brought a library of its own, here and not there; rows are multiplied by that of numpy.
-    found = [library for library in found if "numpy" in str(library.get("filepath"))] or found
-    names = sorted({" ".join(str(library.get(key)) for key in _KEYS) for library in found})
+    libraries = threadpoolctl.ThreadpoolController().info()
+    libraries = [library for library in libraries if library.get("user_api") == "blas"]
+    # scipy may bring a library of its own on one machine only. Rows are multiplied by that of numpy.
+    libraries = [library for library in libraries if "numpy" in str(library.get("filepath"))] or libraries
+    names = sorted({" ".join(str(library.get(key)) for key in _KEYS) for library in libraries})
     digest = sha256()
     for compute, rows in _computations():
-        digest.update(np.ascontiguousarray(compute(_filled_up(rows[:, :256]))).tobytes())
+        digest.update(np.ascontiguousarray(compute(_pad(rows[:, :256]))).tobytes())
     return ", ".join([f"numpy {np.__version__} on {platform.machine()}", *names, digest.hexdigest()[:16]])
 
 
@@ -88,10 +91,10 @@ def _alike() -> bool:
 
 def _alike_at_all_places(compute: Callable[[Array], Array], rows: Array) -> bool:
     """Whether some rows (columns, rows), computed by themselves, have the same bits as among all."""
-    together = compute(_filled_up(rows))
+    together = compute(_pad(rows))
     for some in _SOME:
         alone = rows[:, some]
-        if not np.array_equal(compute(_filled_up(alone))[..., : alone.shape[1]], together[..., some]):
+        if not np.array_equal(compute(_pad(alone))[..., : alone.shape[1]], together[..., some]):
             return False
     return True
 
@@ -108,7 +111,7 @@ def _computations() -> Iterator[tuple[Callable[[Array], Array], Array]]:
         yield lambda rows, function=function: function(8.0 * np.abs(rows) + 1e-3), rows  # type: ignore[misc]
 
 
-def _filled_up(rows: Array) -> Array:
+def _pad(rows: Array) -> Array:
     """Return rows (columns, rows) with zeros behind them, up to whole sets of ``ROWS_AT_ONCE``, laid out alike."""
     wide = np.zeros((len(rows), rows.shape[1] + -rows.shape[1] % ROWS_AT_ONCE))
     wide[:, : rows.shape[1]] = rows

@@ -47,7 +47,7 @@ def asked(loss, strengths, inputs=2, intercept=1.0, tilt=None, most_rows=40.0, f
 def found(search, rows, tilt=0.0):
     """What is told, without noise."""
     sums = search.lattice
-    return search.found(lambda statistic: sums.to_float(sums.quantise(statistic.block_sum(rows))), tilt)
+    return search.find(lambda statistic: sums.to_float(sums.quantise(statistic.block_sum(rows))), tilt)
 
 
 def rows_at_large(loss, rng, count):

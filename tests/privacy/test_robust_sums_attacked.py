@@ -117,7 +117,7 @@ def test_search_finds_the_closed_form_used_where_it_cancels():
     from tacit.statistics.influence import _closed_form, smoothed_bound
 
     class AsPrinted(Smoothed):
-        def share(self, u):
+        def unit_influence(self, u):
             size = np.maximum(np.abs(np.nan_to_num(u)), 1e-6)
             return np.copysign(_closed_form(size, size / np.sqrt(self.beta)) / smoothed_bound(self.beta), u)
 
@@ -135,7 +135,7 @@ def test_a_row_counts_for_the_same_wherever_it_stands(influence):
         seen = set()
         for rows in (1, 2, 3, 5, 8, 17, 64, 65, 1000):
             for order in "CF":
-                shares = influence.share(np.asarray(np.tile(row, (rows, 1)), order=order))
+                shares = influence.unit_influence(np.asarray(np.tile(row, (rows, 1)), order=order))
                 seen |= {shares[place].tobytes() for place in {0, 1, rows // 2, rows - 1} & set(range(rows))}
         assert len(seen) == 1
 

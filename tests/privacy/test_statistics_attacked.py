@@ -765,7 +765,7 @@ def test_computed_sums_of_neighbours_are_no_further_apart_than_the_noise_is_size
 
         def total(table, statistic=statistic, precision=precision):
             sums = as_source(table).sum(lambda block: precision.sums.quantise(statistic.block_sum(block)))
-            return precision.noise.coarsened(sums, precision.sums)
+            return precision.noise.coarsen(sums, precision.sums)
 
         exact = total(rows)
         for place in (0, 1, BLOCK_ROWS - 1, BLOCK_ROWS, len(rows) - 1):

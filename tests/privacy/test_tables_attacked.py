@@ -229,7 +229,9 @@ def test_a_row_is_computed_alike_wherever_it_stands(missing):
         block = np.insert(others, before, row, axis=0)
         for rows in TABLE.e_step(block, missing):
             for at in np.flatnonzero(rows.places == before):
-                seen.add(tuple(values[..., at].tobytes() for values in (rows.lifted, rows.distances, rows.shares)))
+                seen.add(
+                    tuple(values[..., at].tobytes() for values in (rows.lifted, rows.distances, rows.responsibilities))
+                )
         densities.add(TABLE.log_density(block, missing)[before].tobytes())
     assert len(seen) == len(densities) == 1
 

@@ -8,8 +8,8 @@ from scipy.special import ndtri
 
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
+from tacit.statistics import Magnitudes
 from tacit.statistics.components import Array
-from tacit.statistics.magnitudes import Magnitudes
 
 STEP = "magnitudes"
 _SHARE = 0.1  # of the budget, in squared signal-to-noise

@@ -19,8 +19,8 @@ from scipy.stats import qmc
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.table_mixture import TableMixture
 from tacit.statistics import ComponentMoments, Components, CovarianceType, TableComponents, TableLayout, TableMoments
-from tacit.statistics.component_moments import numbers_in_second_moment, triangle
 from tacit.statistics.components import Array
+from tacit.statistics.moments.component_moments import numbers_in_second_moment, triangle
 
 _NO_LEVELS = TableLayout(())
 

@@ -29,8 +29,9 @@ from .terms import Term, terms_of
 
 __all__ = ["Profile", "calibration_factor", "delta", "epsilon", "profile"]
 
-_COARSE = 0.25  # relative resolution while searching for noise; the answer is always checked at resolution 1
-_TOLERANCE = 1e-4  # relative excess of noise that the search may leave in a mixed plan
+# Both only trade time for noise, which benchmarks/calibration.py measures. Every answer is checked at resolution 1.
+_COARSE = 0.25  # The relative resolution of the grid while the search is far from the answer.
+_TOLERANCE = 1e-4  # The relative excess of noise that the search may leave in a mixed plan.
 
 Profile = GaussianProfile | MixedProfile
 
@@ -61,8 +62,8 @@ def delta(steps: tuple[Step, ...], neighbors: Relation, epsilon: float, sampling
     composed = profile(steps, neighbors)
     if not sampling_error:
         return composed.delta(epsilon)
-    charged = _charged(composed, sampling_error)
-    return charged(min(epsilon, _cheapest_epsilon(terms_of(steps, neighbors), neighbors, sampling_error)))
+    with_error = _delta_with_error(composed, sampling_error)
+    return with_error(min(epsilon, _cheapest_epsilon(terms_of(steps, neighbors), neighbors, sampling_error)))
 
 
 def epsilon(steps: tuple[Step, ...], neighbors: Relation, delta: float, sampling_error: float = 0.0) -> float:
@@ -77,14 +78,14 @@ def epsilon(steps: tuple[Step, ...], neighbors: Relation, delta: float, sampling
     composed = profile(steps, neighbors)
     if not sampling_error:
         return composed.epsilon(delta)
-    charged = _charged(composed, sampling_error)
+    with_error = _delta_with_error(composed, sampling_error)
     cheapest = _cheapest_epsilon(terms_of(steps, neighbors), neighbors, sampling_error)
-    if charged(cheapest) > delta:
+    if with_error(cheapest) > delta:
         return math.inf
-    if charged(0.0) <= delta:
+    if with_error(0.0) <= delta:
         return 0.0
-    root = float(brentq(lambda e: charged(e) - delta, 0.0, cheapest, xtol=1e-300, rtol=1e-14))
-    return min(cheapest, raise_until(lambda e: e >= cheapest or charged(e) <= delta, root))
+    root = float(brentq(lambda e: with_error(e) - delta, 0.0, cheapest, xtol=1e-300, rtol=1e-14))
+    return min(cheapest, raise_until(lambda e: e >= cheapest or with_error(e) <= delta, root))
 
 
 @lru_cache(maxsize=1024)
@@ -124,7 +125,10 @@ def calibration_factor(steps: tuple[Step, ...], neighbors: Relation, epsilon: fl
 
 
 def _root_from_above(decreasing: Callable[[float], float], start: float, step: float, tolerance: float) -> float:
-    """Return where a decreasing function is not positive, at most ``tolerance`` beyond its root; near ``start``."""
+    """Return a point at most ``tolerance`` beyond the root of a decreasing function, which is not positive there.
+
+    The search begins at ``start``.
+    """
     low = high = start
     while decreasing(low) <= 0:
         low, high, step = low - step, low, 2 * step
@@ -149,10 +153,10 @@ def _build(terms: tuple[Term, ...], neighbors: Relation) -> Profile:
     return MixedProfile(terms, neighbors)
 
 
-_cached_profile = lru_cache(maxsize=32)(_build)  # a mixed profile may hold a few megabytes
+_cached_profile = lru_cache(maxsize=32)(_build)  # So few, because a mixed profile may hold a few megabytes.
 
 
-def _charged(composed: Profile, error: float) -> Callable[[float], float]:
+def _delta_with_error(composed: Profile, error: float) -> Callable[[float], float]:
     """Return delta(epsilon) when both outputs of a neighbouring pair move by ``error`` in total variation."""
     return lambda e: min(1.0, composed.delta(e) + (1 + math.exp(min(e, 700.0))) * error)
 
@@ -164,6 +168,8 @@ def _cheapest_epsilon(terms: tuple[Term, ...], neighbors: Relation, error: float
     A profile is convex in e^epsilon and its charge is linear in it, so their sum falls, then rises. What holds at one
     epsilon holds at every larger one, so beyond this point the least value stays. (Any point would be sound.)
     """
-    charged = _charged(_cached_profile(terms, neighbors), error)
-    found = minimize_scalar(charged, bounds=(0.0, math.log(1 / error) + 1), method="bounded", options={"xatol": 1e-6})
-    return float(found.x)
+    with_error = _delta_with_error(_cached_profile(terms, neighbors), error)
+    least = minimize_scalar(
+        with_error, bounds=(0.0, math.log(1 / error) + 1), method="bounded", options={"xatol": 1e-6}
+    )
+    return float(least.x)

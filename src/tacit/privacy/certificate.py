@@ -30,14 +30,14 @@ __all__ = ["Certificate", "ReleaseRecord"]
 _FORMAT = "tacit.certificate/1"
 _SEEDED = "SEEDED: NOT PRIVATE"
 _PEEKED = "BOUNDS READ FROM THE ROWS: NOT COVERED BY THE PROMISE"
-_WIDTH = 92
+_WIDTH = 92  # The number of columns of the text.
 
 Table = list[tuple[str, ...]]
 
 
 @cache
 def _own_version() -> str:
-    return version("tacit")  # takes milliseconds, as it reads a file
+    return version("tacit")  # Cached, because reading the file takes milliseconds.
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ReleaseRecord:
     name : str
         The plan's step.
     mechanism : str
-        In words, such as "discrete Gaussian".
+        The name of the noise, such as "discrete Gaussian".
     size, count : int
         Numbers per release, and how many times it was made.
     sensitivity : float
@@ -134,7 +134,7 @@ class Certificate:
         """Return the least proven epsilon at ``delta``, by default the budget's."""
         delta = self.budget.delta if delta is None else delta
         least = self.plan.epsilon(delta)
-        # Found to the last digit but one; the budget's own epsilon is proven apart from that.
+        # The root is exact to the last digit but one. The budget's own epsilon is proven by itself.
         holds = self.budget.epsilon < least and self.plan.delta(self.budget.epsilon) <= delta
         return self.budget.epsilon if holds else least
 
@@ -145,7 +145,8 @@ class Certificate:
     def best_guess(self) -> float:
         """Return how often, at most, anyone can tell which of two equally likely rows was used.
 
-        Half of the time by luck, and delta(0), the total-variation distance of the two outcomes, of the other half.
+        Luck is right half of the time. Of the other half, delta(0) can be told: it is the total-variation distance of
+        the two outcomes.
         """
         return (1 + self.plan.delta(0.0)) / 2
 
@@ -174,14 +175,14 @@ class Certificate:
             raise ValueError(
                 f"chance and before are probabilities, chance above 0; they are {brief(chance)} and {brief(before)}."
             )
-        reach = next((e for share in (1e-6, 1e-3, 0.5) if (e := self.plan.epsilon(chance * share)) < math.inf), 0.0)
+        largest = next((e for part in (1e-6, 1e-3, 0.5) if (e := self.plan.epsilon(chance * part)) < math.inf), 0.0)
 
         def otherwise(epsilon: float) -> float:
             return math.exp(-epsilon) * (chance - self.plan.delta(epsilon))
 
-        # The quotient of a concave function of e^epsilon by e^epsilon has one peak; any point of it is a valid bound.
-        peak = minimize_scalar(lambda e: -otherwise(e), bounds=(0.0, reach), method="bounded").x if reach else 0.0
-        least = max(0.0, otherwise(0.0), otherwise(float(peak)), otherwise(reach))
+        # A concave function of e^epsilon, divided by e^epsilon, has one peak. Every point of it is a valid bound.
+        peak = minimize_scalar(lambda e: -otherwise(e), bounds=(0.0, largest), method="bounded").x if largest else 0.0
+        least = max(0.0, otherwise(0.0), otherwise(float(peak)), otherwise(largest))
         return before * chance / (before * chance + (1 - before) * least) if before else 0.0
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -220,7 +221,7 @@ class Certificate:
             rows=values["rows"],
             bounds=values["bounds"],
             notes=tuple(values["notes"]),
-            peeked=tuple(values.get("peeked", ())),  # files of version 0.1 have none
+            peeked=tuple(values.get("peeked", ())),  # Files of version 0.1 have none.
             version=values["version"],
         )
 
@@ -272,7 +273,7 @@ class Certificate:
         sections: list[tuple[str, list[str | Table]]] = [
             ("The promise", [*self._promise()]),
             ("What an attacker could learn", [*self._attack()]),
-            ("What was released", [*self._released()]),
+            ("What was released", [*self._releases()]),
             ("Other ways to read the same guarantee", [self._curve()]),
         ]
         return [*sections, ("Notes", [*self.notes])] if self.notes else sections
@@ -319,7 +320,7 @@ class Certificate:
             )
         return parts
 
-    def _released(self) -> list[str | Table]:
+    def _releases(self) -> list[str | Table]:
         parts: list[str | Table] = []
         if self.releases:
             table: Table = [("name", "noise", "times", "numbers", "sensitivity", "noise scale", "lattice step")]

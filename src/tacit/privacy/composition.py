@@ -25,9 +25,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr, ndtri
+
+from tacit.arrays import Array
 
 from .budget import Relation
 from .errors import PlanError
@@ -37,14 +38,18 @@ from .terms import TAIL, Term
 
 __all__ = ["MixedProfile", "selection_delta", "tilted_delta"]
 
-_RESOLUTION = 30.0  # grid points per standard deviation of the privacy loss of an average release
-_LEAST_RESOLUTION = 300.0  # and of all releases together
-_MOST_POINTS = 2**18
-_MOST_SAMPLED_POINTS = 2**15  # dp_accounting spends a few microseconds of Python on each
-_LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # finer grids drown in rounding errors, coarser ones overflow
-_RENYI_BELOW = 1e-9
+# Grids of privacy losses. A coarser grid is quicker and more pessimistic, and never wrong: benchmarks/calibration.py
+# measures the time and the noise.
+_RESOLUTION = 30.0  # The number of grid points per standard deviation of the loss of an average release.
+_LEAST_RESOLUTION = 300.0  # The least number of grid points per standard deviation of the loss of all releases.
+_MOST_POINTS = 2**18  # The largest grid.
+_MOST_SAMPLED_POINTS = 2**15  # The largest grid of sampled releases: each point takes microseconds of Python.
+_LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # Rounding spoils a finer grid, and a coarser one overflows.
+# Renyi bounds.
+_RENYI_BELOW = 1e-9  # Below this delta the rounding of an FFT weighs, and the slower Renyi bound may be the lesser.
 _WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
-_LEAST_RENYI = 1e-12  # added per release: covers the rounding of Renyi divergences, which may come out as zero or less
+# Added per release. It covers the rounding of Renyi divergences, which may come out as zero or less.
+_LEAST_RENYI = 1e-12
 
 
 class MixedProfile:
@@ -62,11 +67,11 @@ class MixedProfile:
         self.selections = sum(term.count for term in terms if term.kind == "selection")
         self.total = sum(term.count for term in terms)
         self.spread = math.sqrt(sum(term.count * term.spread**2 for term in terms))
-        # "Connect the dots" adds a variance of the order of interval^2 per release.
+        # "Connect the dots" adds a variance of about interval^2 per release.
         wanted = self.spread / (resolution * max(_RESOLUTION * math.sqrt(self.total), _LEAST_RESOLUTION))
-        reach = max(TAIL * self.spread, *(term.reach for term in terms))
-        sampled = sum(term.reach for term in terms if term.kind == "sampled_gaussian")
-        least = max(2 * reach / _MOST_POINTS, 2 * sampled / (_MOST_SAMPLED_POINTS * resolution))
+        largest = max(TAIL * self.spread, *(term.largest_loss for term in terms))
+        sampled = sum(term.largest_loss for term in terms if term.kind == "sampled_gaussian")
+        least = max(2 * largest / _MOST_POINTS, 2 * sampled / (_MOST_SAMPLED_POINTS * resolution))
         self.interval = max(wanted, least)
 
     @cached_property
@@ -81,7 +86,7 @@ class MixedProfile:
         if epsilon >= self.pure:
             return 0.0
         delta = self._loss_delta(epsilon)
-        # A PLD is next to exact for all but several selections; else the slower bound helps only where rounding weighs.
+        # A PLD is nearly exact, except for several selections. The slower bound helps there, and where rounding weighs.
         if delta < _RENYI_BELOW or self.selections > 1:
             return min(delta, self._renyi_delta(epsilon))
         return delta
@@ -113,20 +118,20 @@ class MixedProfile:
         about 1e-17 times the number of releases in a tail (measured against the closed form, for up to 10^6 Gaussian
         releases).
         """
-        if not self._resolved:
+        if not self._is_resolved:
             return 1.0
         delta = float(self._pld.get_delta_for_epsilon(epsilon))
-        if math.isnan(delta):  # older versions of dp_accounting overflow here, and delta can only have fallen since
+        if math.isnan(delta):  # Older versions of dp_accounting overflow here. Delta falls with epsilon.
             delta = float(self._pld.get_delta_for_epsilon(700.0))
         return min(1.0, max(0.0, delta) * (1 + 1e-15 * self.total / self.interval) + 1e-13 + 2e-16 * self.total)
 
-    def loss_deltas(self, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def loss_deltas(self, epsilons: Array) -> Array:
         """Return the same bound at many epsilons from 0 to 700 at a time; zero from ``pure`` on."""
-        if not self._resolved:
+        if not self._is_resolved:
             return np.ones_like(epsilons)
         deltas = np.maximum(0.0, np.asarray(self._pld.get_delta_for_epsilon(epsilons), dtype=np.float64))
         charged = np.minimum(1.0, deltas * (1 + 1e-15 * self.total / self.interval) + self.rounding)
-        bounds: NDArray[np.float64] = np.where(epsilons >= self.pure, 0.0, charged)
+        bounds: Array = np.where(epsilons >= self.pure, 0.0, charged)
         return bounds
 
     @property
@@ -135,7 +140,7 @@ class MixedProfile:
         return 1e-13 + 2e-16 * self.total
 
     @property
-    def _resolved(self) -> bool:
+    def _is_resolved(self) -> bool:
         return _LEAST_INTERVAL < self.interval < _LARGEST_INTERVAL
 
     @cached_property
@@ -170,7 +175,7 @@ class MixedProfile:
                 sampled = dp.PoissonSampledDpEvent(term.sampling_rate, dp.GaussianDpEvent(noise_multiplier))
                 events.append(dp.SelfComposedDpEvent(sampled, count))
         events.append(dp.GaussianDpEvent(1 / math.sqrt(mu_squared)))
-        # At fractional orders the series for sampled releases is slow, and may fail to converge.
+        # The series for sampled releases is slow at fractional orders, and may fail to converge.
         orders = _WHOLE_ORDERS if any(term.kind == "sampled_gaussian" for term in self.terms) else None
         return dp.rdp.RdpAccountant(orders).compose(dp.ComposedDpEvent(events))
 
@@ -208,7 +213,7 @@ def _selection(epsilon: float, interval: float) -> Any:
     (e^(epsilon/2) - e^(e/2))^2 / (E - 1), is convex in e^e, so it is the profile of one pair of distributions that
     dominates every such choice. At e < 0 it is the mirror image: exchanging the data sets gives such a choice again.
     """
-    return _mirrored(lambda epsilons: selection_delta(epsilons, epsilon), epsilon, interval)
+    return _mirror(lambda epsilons: selection_delta(epsilons, epsilon), epsilon, interval)
 
 
 def _smooth(term: Term, interval: float) -> Any:
@@ -219,20 +224,20 @@ def _smooth(term: Term, interval: float) -> Any:
     """
     inverse = 1 / term.noise_multiplier
 
-    def delta(epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    def delta(epsilons: Array) -> Array:
         if term.kind == "smooth_laplace":
             return smooth_laplace_delta(epsilons, inverse / 2, inverse / 2)
         return smooth_gaussian_delta(epsilons, inverse, term.shape, term.dimensions)
 
-    return _mirrored(delta, term.reach, interval)
+    return _mirror(delta, term.largest_loss, interval)
 
 
-def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach: float, interval: float) -> Any:
-    """Return the PLD with this profile at epsilons from 0 to ``reach``, the same for both orders of neighbours."""
+def _mirror(delta: Callable[[Array], Array], largest: float, interval: float) -> Any:
+    """Return the PLD with this profile at epsilons from 0 to ``largest``, the same for both orders of neighbours."""
     from dp_accounting.pld import pld_pmf
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    points = math.ceil(reach / interval)
+    points = math.ceil(largest / interval)
     grid = np.arange(-points, points + 1) * interval
     deltas = delta(np.abs(grid))
     below = np.minimum(grid, 0.0)
@@ -242,7 +247,7 @@ def _mirrored(delta: Callable[[NDArray[np.float64]], NDArray[np.float64]], reach
     )
 
 
-def selection_delta(epsilons: NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
+def selection_delta(epsilons: Array, epsilon: float) -> Array:
     """Return the exact delta of one epsilon-bounded-range choice at each of ``epsilons >= 0``.
 
     Examples
@@ -250,7 +255,7 @@ def selection_delta(epsilons: NDArray[np.float64], epsilon: float) -> NDArray[np
     >>> selection_delta(np.array([0.0, 0.5, 1.0]), 1.0).round(4).tolist()
     [0.2449, 0.0774, 0.0]
     """
-    # (e^(a/2) - e^(b/2))^2 / (e^a - 1), multiplied above and below by e^-a so that nothing overflows
+    # This is (e^(a/2) - e^(b/2))^2 / (e^a - 1), with both parts multiplied by e^-a so that nothing overflows.
     gap = np.maximum(epsilon - epsilons, 0.0)
     return np.expm1(-gap / 2) ** 2 / -math.expm1(-epsilon)
 
@@ -319,15 +324,15 @@ def _tilted_gaussian(term: Term, neighbors: Relation, interval: float) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     rows = 2 if neighbors == "replace_one" else 1
-    upper = math.ceil(term.reach / interval)
-    epsilons: NDArray[np.float64] = np.arange(upper + 1, dtype=np.float64) * interval
+    upper = math.ceil(term.largest_loss / interval)
+    epsilons: Array = np.arange(upper + 1, dtype=np.float64) * interval
     deltas = tilted_delta(epsilons, 1 / term.noise_multiplier, term.shape, rows)
     return pld.PrivacyLossDistribution(
         pld_pmf.create_pmf_pessimistic_connect_dots_fixed_gap(interval, 0, upper, deltas)
     )
 
 
-def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: int) -> NDArray[np.float64]:
+def tilted_delta(epsilons: Array, mu: float, bend: float, rows: int) -> Array:
     """Return the delta of a tilted minimum at each of ``epsilons >= 0``; mu is one over the noise multiplier.
 
     The mean of (1 - e^(epsilon - U))_+, with U = bend mu + mu^2 / 2 + mu T, and T of the density 2 rows phi(t) from
@@ -342,5 +347,5 @@ def tilted_delta(epsilons: NDArray[np.float64], mu: float, bend: float, rows: in
     least = -ndtri(1 / (2 * rows))
     t = np.maximum((epsilons - shift - mu * mu / 2) / mu, least)
     values = 2 * rows * (ndtr(-t) - np.exp(epsilons - shift + log_ndtr(-t - mu)))
-    found: NDArray[np.float64] = np.clip(values, 0.0, 1.0)
+    found: Array = np.clip(values, 0.0, 1.0)
     return found

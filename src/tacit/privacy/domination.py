@@ -14,8 +14,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
+
+from tacit.arrays import Array
 
 from .budget import Relation
 from .composition import MixedProfile, selection_delta
@@ -23,13 +24,11 @@ from .terms import Term
 
 __all__ = ["closed_cost", "dominating_mu", "numeric_cost"]
 
-_POINTS = 1000
-_TOLERANCE = 1e-5  # of mu, relative
-_ROUNDING = 1e-14  # of the normal distribution function, relative, and more
-_LARGEST_EPSILON = 100.0  # beyond, no Gaussian is worth looking for
-_LARGEST_MU = 50.0  # nobody has a budget for more
-
-Array = NDArray[np.float64]
+_POINTS = 1000  # The number of grid points; more of them would find a slightly smaller mu.
+_TOLERANCE = 1e-5  # The relative accuracy of the bisection for mu.
+_ROUNDING = 1e-14  # More than the relative error of scipy's normal distribution function.
+_LARGEST_EPSILON = 100.0  # A plan with a larger epsilon has no Gaussian that any budget could pay for.
+_LARGEST_MU = 50.0  # The same limit for mu.
 
 
 def dominating_mu(epsilons: Array, deltas: Array, slack: float = 0.0) -> float:
@@ -75,7 +74,7 @@ def dominating_mu(epsilons: Array, deltas: Array, slack: float = 0.0) -> float:
 
 
 def closed_cost(terms: tuple[Term, ...]) -> float:
-    """Return the sum of mu^2, release by release and without slack; infinity with other than these three kinds."""
+    """Return the sum of mu^2, release by release and without slack; infinity for kinds other than these three."""
     if any(term.kind not in ("gaussian", "laplace", "selection") for term in terms):
         return math.inf
     return math.fsum(term.count * _mu_of_one(term.kind, term.noise_multiplier) ** 2 for term in terms)
@@ -95,10 +94,10 @@ def _mu_of_one(kind: str, noise_multiplier: float) -> float:
 def numeric_cost(terms: tuple[Term, ...], neighbors: Relation, slack: float) -> float:
     """Return mu^2 of what dominates all releases together, up to ``slack``; infinity where that cannot be shown."""
     profile = MixedProfile(terms, neighbors)
-    reach = min(profile.pure, 4 * profile.spread + profile.spread**2)
-    while reach <= _LARGEST_EPSILON and profile.loss_deltas(np.array([reach]))[0] > slack:
-        reach = min(profile.pure, 1.25 * reach)
-    if reach > _LARGEST_EPSILON:
+    largest = min(profile.pure, 4 * profile.spread + profile.spread**2)
+    while largest <= _LARGEST_EPSILON and profile.loss_deltas(np.array([largest]))[0] > slack:
+        largest = min(profile.pure, 1.25 * largest)
+    if largest > _LARGEST_EPSILON:
         return math.inf
-    grid = np.linspace(0.0, reach, _POINTS)
+    grid = np.linspace(0.0, largest, _POINTS)
     return dominating_mu(grid, profile.loss_deltas(grid), slack) ** 2

@@ -55,6 +55,8 @@ from functools import cached_property, lru_cache
 
 from scipy.special import ndtri
 
+from tacit.rounding import FORMULA_SLACK
+
 from .budget import Budget, Relation
 from .domination import closed_cost, numeric_cost
 from .gaussian_profile import gaussian_mu
@@ -64,9 +66,9 @@ from .terms import Term, terms_of
 
 __all__ = ["RESERVE", "Filter", "has_slack"]
 
-RESERVE = 0.01  # of delta, kept back for slack; it costs 0.04% of noise
-_MULTIPLES = 4.0  # of the first plan's own sampling error, if that is more
-_LEAST_SLACK = 3.0  # times the rounding error of a privacy loss distribution
+RESERVE = 0.01  # The part of delta that is kept back for slack. It costs 0.04% of noise.
+_MULTIPLES = 4.0  # The reserve is at least this many times the slack of the first plan's own sampling error.
+_LEAST_SLACK = 3.0  # A plan is dominated up to at least this many times the rounding error of its loss distribution.
 
 
 def has_slack(plan: Plan) -> bool:
@@ -102,7 +104,9 @@ class Filter:
             return self.composed.delta(epsilon) <= delta
         if self._slack > self._reserve or self._cost_of_others == math.inf:
             return False
-        return (self._adds_up and self._pure_sum <= self._level) or self._stands_in.delta(self._level) <= self.limit
+        return (self._adds_up and self._pure_sum <= self._test_epsilon) or self._stands_in.delta(
+            self._test_epsilon
+        ) <= self.limit
 
     @property
     def limit(self) -> float:
@@ -111,26 +115,26 @@ class Filter:
 
     def delta(self, more: Plan) -> float:
         """Return what is compared with ``limit`` if a Gaussian plan without slack is charged as well."""
-        return (self._stands_in + more).delta(self._level)
+        return (self._stands_in + more).delta(self._test_epsilon)
 
     def epsilon(self) -> float:
         """Return the epsilon of all plans together at the budget's delta."""
         delta = self.budget.delta
         if delta == 0 or len(self.plans) < 2:
-            found = self.composed.epsilon(delta)
+            least = self.composed.epsilon(delta)
         else:
             left = delta - self._domination_slack
-            found = self.composed.epsilon(left) if left > 0 and self._cost_of_others < math.inf else math.inf
+            least = self.composed.epsilon(left) if left > 0 and self._cost_of_others < math.inf else math.inf
             charge = (1 + math.exp(min(self._pure_sum, 700.0))) * self._sampling_error
-            found = min(found, self._pure_sum if self._adds_up and charge <= delta else math.inf)
-        return min(found, self.budget.epsilon) if found < math.inf and self.holds() else found
+            least = min(least, self._pure_sum if self._adds_up and charge <= delta else math.inf)
+        return min(least, self.budget.epsilon) if least < math.inf and self.holds() else least
 
     @cached_property
     def composed(self) -> Plan:
         """The first plan and the Gaussians that stand for the others, with all sampling errors."""
         if self.budget.delta == 0:
             steps = tuple(step for plan in self.plans for step in plan.steps)
-            return Plan(_merged(steps), self._neighbors, self._sampling_error)
+            return Plan(_merge(steps), self._neighbors, self._sampling_error)
         return replace(self._stands_in, sampling_error=self._sampling_error)
 
     @cached_property
@@ -138,7 +142,7 @@ class Filter:
         gaussian = tuple(step for plan in self.plans for step in plan.steps if plan.gaussian)
         first = () if not self.plans or self.plans[0].gaussian else self.plans[0].steps
         others = [Gaussian("dominating", self._cost_of_others**-0.5)] if self._cost_of_others else []
-        return Plan((*first, *_merged(gaussian), *others), self._neighbors)
+        return Plan((*first, *_merge(gaussian), *others), self._neighbors)
 
     @cached_property
     def _cost_of_others(self) -> float:
@@ -162,20 +166,20 @@ class Filter:
         if not self._reserve:
             return closed, 0.0
         spread = math.fsum(term.count * term.spread**2 for term in terms)
-        share = min(1.0, spread / gaussian_mu(self._level, self.budget.delta) ** 2)
+        part = min(1.0, spread / gaussian_mu(self._test_epsilon, self.budget.delta) ** 2)
         rounding = 1e-13 + 2e-16 * sum(term.count for term in terms)
-        slack = max(_LEAST_SLACK * rounding, share * self._reserve / 2)
+        slack = max(_LEAST_SLACK * rounding, part * self._reserve / 2)
         numeric = numeric_cost(terms, self._neighbors, slack)
         return (closed, 0.0) if closed <= numeric else (numeric, slack)
 
     @cached_property
     def _adds_up(self) -> bool:
-        """Whether the first plan is pure, and of plans like it no fewer fit if epsilons are added up."""
+        """Whether the first plan is pure, and at least as many plans like it fit if epsilons are added up."""
         epsilon = _pure_epsilon(self.plans[0]) if self.plans else math.inf
         if not 0 < epsilon < math.inf:
             return False
         cost, _ = self._cost(terms_of(self.plans[0].steps, self._neighbors))
-        return self._level / epsilon >= gaussian_mu(self._level, self.budget.delta) ** 2 / cost
+        return self._test_epsilon / epsilon >= gaussian_mu(self._test_epsilon, self.budget.delta) ** 2 / cost
 
     @property
     def _neighbors(self) -> Relation:
@@ -199,10 +203,10 @@ class Filter:
         return math.fsum([self._domination_slack, *(self._slack_of(plan) for plan in self.plans[1:])])
 
     def _slack_of(self, plan: Plan) -> float:
-        return (1 + math.exp(min(self._level, 700.0))) * plan.sampling_error
+        return (1 + math.exp(min(self._test_epsilon, 700.0))) * plan.sampling_error
 
     @property
-    def _level(self) -> float:
+    def _test_epsilon(self) -> float:
         """The epsilon at which delta is compared: less than the budget's where slack would take all of delta there."""
         epsilon, error = self.budget.epsilon, self.plans[0].sampling_error
         return min(epsilon, max(0.0, math.log(self.budget.delta / (16 * error)))) if error else epsilon
@@ -223,20 +227,20 @@ def _pure_epsilon(plan: Plan) -> float:
 
 
 def _pure_mu(epsilon: float) -> float:
-    """Return the mu that dominates randomised response: its tangent at alpha = 1 is the whole profile of that."""
-    return float(2 * ndtri(1 / (1 + math.exp(-epsilon)))) * (1 + 1e-9)
+    """Return the mu that dominates randomised response, whose profile is the tangent of that of mu at alpha = 1."""
+    return float(2 * ndtri(1 / (1 + math.exp(-epsilon)))) * FORMULA_SLACK
 
 
-def _merged(steps: Sequence[Step]) -> tuple[Step, ...]:
+def _merge(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Return steps in which equal releases are one."""
     counts: Counter[Step] = Counter()
     for step in steps:
-        counts[_repeated(step, 1)] += step.count
-    return tuple(_repeated(step, count) for step, count in counts.items())
+        counts[_repeat(step, 1)] += step.count
+    return tuple(_repeat(step, count) for step, count in counts.items())
 
 
 @lru_cache(maxsize=4096)
-def _repeated(step: Step, count: int) -> Step:
+def _repeat(step: Step, count: int) -> Step:
     """Return ``count`` releases of a step, as accountants see them."""
     mechanism = replace(step.mechanism, name="any", count=count)
     return Sampled(step.rate, mechanism) if isinstance(step, Sampled) else mechanism

@@ -10,9 +10,9 @@ Written here with Mills' ratio R(x) = Phi(-x) / phi(x), because the two terms sh
 
     delta = phi(x) (R(x) - R(x + mu)),      x = epsilon/mu - mu/2,
 
-so that nothing overflows, and logarithms reach far below the smallest float. Scalars, under a millisecond each.
-
-Why not dp_accounting's closed forms: importing it takes over a second, and they have no logarithmic form.
+so that nothing overflows, and logarithms go far below the smallest float. The functions take scalars, and take under a
+millisecond. dp_accounting's closed forms are not used because they have no logarithmic form, and because importing it
+takes over a second.
 """
 
 import math
@@ -26,7 +26,7 @@ from scipy.special import erfcx, ndtri_exp
 __all__ = ["GaussianProfile", "gaussian_delta", "gaussian_epsilon", "gaussian_mu", "log_gaussian_delta", "raise_until"]
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)  # A quadrature rule, exact to double precision here.
 
 
 class GaussianProfile:
@@ -92,7 +92,7 @@ def gaussian_epsilon(delta: float, mu: float) -> float:
     target = math.log(delta)
     # delta(epsilon) <= Phi(-x), so the x at which Phi(-x) = delta is beyond the solution.
     beyond = mu * max(0.0, mu / 2 - float(ndtri_exp(target)))
-    while log_gaussian_delta(beyond, mu) > target:  # only rounding can bring us here
+    while log_gaussian_delta(beyond, mu) > target:  # Only rounding can bring us here.
         beyond = 1e-300 + beyond * (1 + 1e-12)
     root = brentq(lambda e: log_gaussian_delta(e, mu) - target, 0.0, beyond, xtol=1e-300, rtol=1e-15, maxiter=500)
     return raise_until(lambda e: gaussian_delta(e, mu) <= delta, float(root))
@@ -123,7 +123,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 def _log_mills_difference(x: float, mu: float) -> float:
     """Return log(R(x) - R(x + mu)) without cancellation."""
-    if x < -25:  # R(x) = e^(x^2/2) sqrt(2 pi) Phi(-x) would overflow; Phi(-x) is 1 to double precision
+    if x < -25:  # R(x) = e^(x^2/2) sqrt(2 pi) Phi(-x) would overflow, and Phi(-x) is 1 here.
         log_first = 0.5 * x * x + _LOG_SQRT_2PI
         y = x + mu
         log_second = 0.5 * y * y + _LOG_SQRT_2PI if y < -25 else math.log(_mills(y))
@@ -131,11 +131,11 @@ def _log_mills_difference(x: float, mu: float) -> float:
     first, second = _mills(x), _mills(x + mu)
     if first - second > 1e-3 * first:
         return math.log(first - second)
-    # R(x) is the integral of exp(-x s - s^2/2) over s > 0, so the difference is that of the same integrand
-    # times (1 - exp(-mu s)): all terms positive. Beyond `end` less than e^-40 of it remains.
+    # R(x) is the integral of exp(-x s - s^2/2) over s > 0. So the difference is the integral of the same function
+    # times (1 - exp(-mu s)), and nothing cancels out. Less than e^-40 of it lies beyond `end`.
     end = 80 / (x + math.sqrt(x * x + 80))
     s = 0.5 * end * (_NODES + 1)
-    # The integral is proportional to a small mu: divide that out, so that it cannot underflow.
+    # The integral is proportional to a small mu. Division by mu keeps it from underflow.
     integrand = np.exp(-s * (x + 0.5 * s)) * -np.expm1(-mu * s) / mu
     return math.log(0.5 * end * float(_WEIGHTS @ integrand)) + math.log(mu)
 

@@ -100,7 +100,7 @@ class Ledger:
             if store.name_lock:
                 execute(store.name_lock)
             names = [str(existing) for (existing,) in execute("SELECT name FROM tacit_dataset")]
-            name = dataset if dataset in names else name  # version 0.1 kept names as they were given
+            name = dataset if dataset in names else name  # Version 0.1 kept names as they were given.
             twin = next((existing for existing in names if existing != name and alike(existing, name)), None)
             if name not in names and twin is not None:
                 raise LedgerError(
@@ -143,7 +143,7 @@ class Ledger:
         if not isinstance(plan, Plan):
             raise TypeError(f"What is charged is a Plan, and this is {brief(plan)}.")
         check_text(purpose, "purpose of a charge")
-        # A refusal needs no lock, and a slow answer is then known before others are made to wait for it.
+        # A refusal needs no lock. A slow answer is then cached before the lock makes others wait.
         self._read(dataset).admit(plan, purpose, seeded)
         store = open_store(self.url)
         with store.transaction(writing=True) as execute:
@@ -206,7 +206,7 @@ class Ledger:
         except (TypeError, ValueError) as error:
             raise LedgerError(f"The record of data set {dataset!r} is damaged: {error}") from error
         [(version,)] = execute("SELECT version FROM tacit_ledger")
-        seeded = "seeded" if version > 1 else "0"  # version 0.1 kept no such mark
+        seeded = "seeded" if version > 1 else "0"  # Version 0.1 kept no such mark.
         charges = execute(
             f"SELECT dataset, id, time, purpose, plan, epsilon, hash, {seeded} FROM tacit_charge WHERE dataset = ? "
             "ORDER BY id",
@@ -243,7 +243,7 @@ class Account:
     Parameters
     ----------
     ledger : Ledger
-        Where the account is kept.
+        The ledger that keeps the account.
     dataset : str
         The data set's name. Get accounts from ``Ledger.create`` and ``Ledger.account``, which check it.
 
@@ -303,5 +303,5 @@ def _with_password(ledger: Ledger) -> tuple[type[Ledger], tuple[str]]:
     return Ledger, (ledger.url,)
 
 
-# What multiprocessing pickles goes through a pipe to a process of this one's own, and never to a file.
+# Multiprocessing sends pickles through a pipe to a child of this process, and never to a file.
 ForkingPickler.register(Ledger, _with_password)

@@ -30,11 +30,11 @@ from .steps import Gaussian
 
 __all__ = ["Balance", "Books", "Receipt"]
 
-# A damaged database may hold anything, bytes included: their repr is no value that was ever hashed.
+# A damaged database may hold anything, even bytes. The repr of bytes is no value that was ever hashed.
 _encode = json.JSONEncoder(default=repr).encode
 
 _KEPT_BACK = " (a hundredth of delta is kept back for what sampling and rounding add)"
-_LEAST_SHARE = 1e-10  # of the budget's squared mu; less than this counts as nothing left
+_LEAST_FRACTION = 1e-10  # A smaller fraction of the budget's squared mu counts as nothing left.
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Books:
                 f"{self.neighbors!r}; what is meant under one does not count under the other. "
                 f"Fit with neighbors={self.neighbors!r}."
             )
-        # Asked for here because so much noise that delta underflows to zero would pass below.
+        # This check comes first, because noise so large that delta underflows to zero would pass below.
         if self.budget.delta == 0 and not plan.pure:
             raise PlanError(
                 f"The budget of data set {self.dataset!r} has delta=0, which no Gaussian noise and no sampling error "
@@ -167,7 +167,7 @@ class Books:
     def spent(self) -> Balance:
         """Return the epsilon, at the budget's delta, of everything that was charged."""
         composed = Filter(self.budget, self.plans).epsilon()
-        # Two ways of rounding must not make one charge look larger than all of them.
+        # The two are rounded in different ways, which must not make one charge look larger than all of them.
         return Balance(max([composed, *(receipt.epsilon for receipt in self.receipts)]), self.budget.delta)
 
     def remaining(self) -> Balance:
@@ -186,46 +186,46 @@ class Books:
             return Balance(left * (1 - 1e-12) if left > 1e-12 * epsilon else 0.0, 0.0)
         whole = Plan((Gaussian("what is left", 1.0),), self.neighbors).calibrate(self.budget)
 
-        def release(share: float) -> Plan:
-            return whole.scaled(share**-0.5)
+        def release(fraction: float) -> Plan:
+            return whole.scaled(fraction**-0.5)
 
-        def allows(share: float) -> bool:
-            return Filter(self.budget, (*self.plans, release(share))).holds()
+        def allows(fraction: float) -> bool:
+            return Filter(self.budget, (*self.plans, release(fraction))).holds()
 
-        def excess(share: float) -> float:
-            return log(max(charged.delta(release(share)), 1e-320) / charged.limit)
+        def excess(fraction: float) -> float:
+            return log(max(charged.delta(release(fraction)), 1e-320) / charged.limit)
 
-        if not charged.holds() or charged.limit <= 0 or not allows(_LEAST_SHARE):
+        if not charged.holds() or charged.limit <= 0 or not allows(_LEAST_FRACTION):
             return Balance(0.0, delta)
         if excess(1.0) <= 0:
             return Balance(epsilon, delta)
-        # In steps of this size the root is left towards less; it costs a mixed plan up to a second to ask.
+        # Steps of this relative size lead from the root to an admitted fraction. A step may take a mixed plan a second.
         tolerance = 1e-9 if self.plans[0].gaussian else 1e-4
-        share = float(brentq(excess, _LEAST_SHARE, 1.0, xtol=1e-300, rtol=tolerance)) * (1 - tolerance)
-        while not allows(share):
-            share *= 1 - tolerance
-        return Balance(release(share).epsilon(delta), delta)
+        fraction = float(brentq(excess, _LEAST_FRACTION, 1.0, xtol=1e-300, rtol=tolerance)) * (1 - tolerance)
+        while not allows(fraction):
+            fraction *= 1 - tolerance
+        return Balance(release(fraction).epsilon(delta), delta)
 
     def verify(self) -> None:
         """Raise a ``LedgerError`` unless the chain of hashes is whole and every plan can be read."""
         previous = self._first_link()
         for number, receipt in enumerate(self.receipts, start=1):
             if receipt.id != number:
-                raise self._damaged(f"charge {number} is missing or not in its place")
+                raise self._damage(f"charge {number} is missing or not in its place")
             if receipt.hash != _link(previous, receipt):
-                raise self._damaged(f"charge {number} was changed after it was recorded, or one before it was removed")
+                raise self._damage(f"charge {number} was changed after it was recorded, or one before it was removed")
             try:
                 _read_plan(receipt.plan_json)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise self._damaged(f"the plan of charge {number} cannot be read: {error}") from error
+                raise self._damage(f"the plan of charge {number} cannot be read: {error}") from error
             previous = receipt.hash
         if self.head != previous:
-            raise self._damaged("its last charge was removed, or its budget was changed")
+            raise self._damage("its last charge was removed, or its budget was changed")
 
     def _first_link(self) -> str:
         return _hash(self.dataset, self.budget.epsilon, self.budget.delta, self.neighbors, self.opened)
 
-    def _damaged(self, what: str) -> LedgerError:
+    def _damage(self, what: str) -> LedgerError:
         return LedgerError(
             f"The record of data set {self.dataset!r} is damaged: {what}. Nothing more can be charged to it. "
             "Its history can still be read; restore the ledger from a copy that has every charge."
@@ -233,7 +233,7 @@ class Books:
 
 
 def _link(previous: str, receipt: Receipt) -> str:
-    mark = ("seeded",) if receipt.seeded else ()  # so that the links of version 0.1 stay what they are
+    mark = ("seeded",) if receipt.seeded else ()  # Without a mark, a link is what it was in version 0.1.
     return _hash(
         previous,
         receipt.dataset,

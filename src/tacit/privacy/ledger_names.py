@@ -10,7 +10,7 @@ from tacit.messages import brief
 
 __all__ = ["alike", "check_text", "normal"]
 
-# Letters of other alphabets, and digits, that look like a Latin letter; the common ones of Unicode's list of
+# These letters of other alphabets and digits look like a Latin letter. They are the common ones in Unicode's list of
 # confusables (Unicode Technical Standard 39).
 _LOOKS_LIKE = str.maketrans(
     {
@@ -47,10 +47,10 @@ def alike(one: str, other: str) -> bool:
     >>> alike("Patients 2024", "patients  2024"), alike("patients", "p\u0430tients"), alike("study A", "study B")
     (True, True, False)
     """
-    return _folded(one) == _folded(other) or _skeleton(one) == _skeleton(other)
+    return _fold(one) == _fold(other) or _skeleton(one) == _skeleton(other)
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return the name without case, width, spacing and invisible characters."""
     visible = "".join(c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) not in ("Cf", "Cc"))
     return " ".join(unicodedata.normalize("NFKC", visible.casefold()).split())
@@ -58,7 +58,7 @@ def _folded(name: str) -> str:
 
 def _skeleton(name: str) -> str:
     """Return the name as it looks, in Latin letters."""
-    return _folded(unicodedata.normalize("NFKC", name).translate(_LOOKS_LIKE))
+    return _fold(unicodedata.normalize("NFKC", name).translate(_LOOKS_LIKE))
 
 
 def check_text(value: str, what: str) -> None:

@@ -24,12 +24,12 @@ from .errors import LedgerError
 
 __all__ = ["VERSION", "Execute", "Store", "canonical_url", "open_store", "shown_url", "url_without_password"]
 
-VERSION = 2  # the format of the tables; 1 is that of version 0.1
+VERSION = 2  # The format of the tables. Version 0.1 wrote format 1.
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 """``execute(statement, *values)`` returns all rows; ``?`` stands for a value."""
 
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 60  # How long to wait for a lock that another process holds.
 
 _TABLES = (
     "CREATE TABLE tacit_ledger (version INTEGER NOT NULL)",
@@ -55,7 +55,7 @@ _NO_PASSWORD = (
     "with the password in its URL"
 )
 
-# Strict, so that nothing of a password that should have been percent-encoded is taken for a host, a port or a name.
+# The pattern is strict, so that no part of a password with unencoded signs is taken for a host, a port or a name.
 _HOST = r"(?:\[[^\]@/?]*\]|[^\[\]:@/?,]*)(?::\d*)?"
 _POSTGRES_URL = re.compile(
     rf"(postgres(?:ql)?://)(?:([^:@/]*)(?::[^@/]*)?(@))?({_HOST}(?:,{_HOST})*(?:/[^@?]*)?)(?:\?(?P<options>.*))?"
@@ -93,7 +93,7 @@ def canonical_url(url: str | os.PathLike[str]) -> str:
     path = text.removeprefix("sqlite:///") if isinstance(text, str) else ""
     scheme, is_url, _ = path.partition("://")
     if path in ("", ":memory:") or "\0" in path or is_url:
-        shown = f"{scheme}://..." if is_url else text  # what follows a scheme may hold a password
+        shown = f"{scheme}://..." if is_url else text  # What follows a scheme may hold a password.
         raise LedgerError(
             f"{shown!r} is neither a file's name, nor sqlite:///file, nor postgresql://user@host/database; "
             "a ledger is kept in one of these."
@@ -137,7 +137,7 @@ def open_store(url: str) -> Store:
 
 
 class _SQLite:
-    row_lock: ClassVar[str] = ""  # BEGIN IMMEDIATE locks out all other writers
+    row_lock: ClassVar[str] = ""  # BEGIN IMMEDIATE locks out all other writers.
     name_lock: ClassVar[str] = ""
 
     def __init__(self, path: Path) -> None:
@@ -146,21 +146,21 @@ class _SQLite:
     def create(self) -> None:
         if not os.path.isdir(self.path.parent):
             raise LedgerError(f"The folder {str(self.path.parent)!r} does not exist; create it first.")
-        with self._connected("rwc") as connection:
+        with self._connect("rwc") as connection:
             if self._is_ledger(connection):
                 return
             self._use_wal(connection)
             connection.execute("BEGIN IMMEDIATE")
-            if not self._is_ledger(connection):  # no one else was quicker
+            if not self._is_ledger(connection):  # Another process may have been quicker.
                 for statement in _TABLES:
                     connection.execute(statement)
             connection.execute("COMMIT")
 
     @contextmanager
     def transaction(self, *, writing: bool = False) -> Iterator[Execute]:
-        # Reading takes the right to write too: SQLite keeps its locks in a file, and may have to finish the work of
+        # Reading needs the right to write, too: SQLite keeps its locks in a file, and may have to finish the work of
         # a process that was killed.
-        with self._connected("rw") as connection:
+        with self._connect("rw") as connection:
 
             def execute(statement: str, *values: Any) -> list[tuple[Any, ...]]:
                 return connection.execute(statement, values).fetchall()
@@ -175,14 +175,14 @@ class _SQLite:
             execute("COMMIT")
 
     @contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def _connect(self, mode: str) -> Iterator[sqlite3.Connection]:
         try:
             uri = f"{self.path.as_uri()}?mode={mode}"
             with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous=EXTRA")
                 connection.execute("PRAGMA fullfsync=1")
-                yield connection  # closing undoes what was not committed
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a damaged schema
+                yield connection  # Closing undoes what was not committed.
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # A damaged schema raises the latter.
             raise self._sentence(error, creating=mode == "rwc") from error
 
     def _is_ledger(self, connection: sqlite3.Connection) -> bool:
@@ -226,15 +226,15 @@ class _SQLite:
 class _Postgres:
     row_lock: ClassVar[str] = " FOR UPDATE"
 
-    _CREATION_LOCK: ClassVar[int] = 0x7461636974  # "tacit"
+    _CREATION_LOCK: ClassVar[int] = 0x7461636974  # These are the letters "tacit".
     name_lock: ClassVar[str] = f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})"
 
     def __init__(self, url: str) -> None:
         self.url, self.place = url, repr(shown_url(url))
 
     def create(self) -> None:
-        with self._connected(writing=True) as execute:
-            # One at a time. Looking for tables before the lock would be remembered, and wrong, after it.
+        with self._connect(writing=True) as execute:
+            # One process at a time creates tables. A look before the lock would be remembered after it, and be wrong.
             execute("SELECT pg_advisory_xact_lock(?)", self._CREATION_LOCK)
             if not self._is_ledger(execute):
                 for statement in _TABLES:
@@ -242,39 +242,39 @@ class _Postgres:
 
     @contextmanager
     def transaction(self, *, writing: bool = False) -> Iterator[Execute]:
-        with self._connected(writing) as execute:
+        with self._connect(writing) as execute:
             if not self._is_ledger(execute):
                 raise _missing(self.place)
             version = _check_version(execute("SELECT version FROM tacit_ledger"), self.place)
             if writing and version < VERSION:
-                execute(self.name_lock)  # one at a time; another may have done it in the meantime
+                execute(self.name_lock)  # One process at a time upgrades. Another may have done so in the meantime.
                 if _check_version(execute("SELECT version FROM tacit_ledger"), self.place) < VERSION:
                     _upgrade(execute)
             yield execute
 
     @contextmanager
-    def _connected(self, writing: bool) -> Iterator[Execute]:
+    def _connect(self, writing: bool) -> Iterator[Execute]:
         psycopg = _psycopg()
         try:
             connection = psycopg.connect(self.url, client_encoding="utf8")
         except psycopg.ProgrammingError:
-            raise _unreadable_url() from None  # the driver's message repeats the password
+            raise _unreadable_url() from None  # The driver's message repeats the password.
         except psycopg.Error as error:
             reason = _first_line(error)
             hint = "" if "password" not in reason else _NO_PASSWORD
             raise LedgerError(f"The ledger at {self.place} could not be reached: {reason}{hint}") from None
-        # A writer must see what was committed while it waited for the row; a reader all tables at one moment.
+        # A writer must see what was committed while it waited for the row. A reader must see all tables at one moment.
         levels = psycopg.IsolationLevel
         connection.isolation_level = levels.READ_COMMITTED if writing else levels.REPEATABLE_READ
         connection.read_only = not writing
 
         def execute(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-            # binary: a server may be told to write out fewer digits of a float than it has
+            # Binary, because a server may be set to write fewer digits of a float than it has.
             cursor = connection.execute(statement.replace("?", "%s"), values or None, binary=True)
             return cursor.fetchall() if cursor.description else []
 
         try:
-            with closing(connection):  # closing undoes what was not committed
+            with closing(connection):  # Closing undoes what was not committed.
                 if writing:
                     execute(f"SET LOCAL lock_timeout = {round(1000 * _PATIENCE_SECONDS)}")
                     if execute("SHOW synchronous_commit") == [("off",)]:
@@ -292,13 +292,15 @@ class _Postgres:
         code = _code(error)
         if code == "55P03":
             return LedgerError(_STAYED_LOCKED.format(self.place))
-        if code in ("42501", "25006"):  # insufficient privilege, read-only transaction
+        if code in ("42501", "25006"):  # These mean insufficient privilege and a read-only transaction.
             return LedgerError(
                 f"The ledger at {self.place} refused: {_first_line(error)}. Nothing was charged. Give this account the "
                 "right to SELECT, INSERT and UPDATE in the tables tacit_*, and to CREATE them if they are not there. "
                 "(The first charge to a ledger of version 0.1 adds a column: let the owner of the tables make it.)"
             )
-        if code.startswith(("42", "23", "XX")):  # no such table or column, a broken constraint, corrupt data
+        if code.startswith(
+            ("42", "23", "XX")
+        ):  # These mean a missing table or column, a broken constraint, corrupt data.
             return LedgerError(_DAMAGED.format(self.place, _first_line(error)))
         return LedgerError(_FAILED.format(self.place, _first_line(error)))
 

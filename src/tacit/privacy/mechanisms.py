@@ -65,9 +65,9 @@ class Step(ABC):
     @property
     @abstractmethod
     def weight(self) -> float:
-        """What the step costs beside others, about: as one Gaussian release of multiplier weight**-0.5 would.
+        """Roughly what the step costs: as much as one Gaussian release of multiplier weight**-0.5.
 
-        It is for sharing out a budget, in proportion to zero-concentrated privacy; what is spent, the plan knows.
+        It serves to divide a budget in proportion to zero-concentrated privacy. The plan computes what is spent.
         """
 
     @abstractmethod
@@ -132,7 +132,7 @@ class Mechanism(Step):
 
     @property
     def weight(self) -> float:
-        """What the step costs beside others, about; see :class:`Step`."""
+        """Roughly what the step costs; see :class:`Step`."""
         return self.count / self.noise_multiplier**2
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,13 +183,13 @@ class Selection(Mechanism):
 
     @property
     def weight(self) -> float:
-        """What the step costs beside others: a choice of epsilon e costs e^2 / 8, Gaussian noise of 1 / e e^2 / 2."""
+        """Roughly what the step costs: a choice of epsilon e costs e^2 / 8, and Gaussian noise of 1 / e e^2 / 2."""
         return super().weight / 4
 
 
 @dataclass(frozen=True)
 class Smooth(Mechanism):
-    """What steps share whose noise is relative to a smooth bound on the sensitivity, found in the rows themselves.
+    """The base of steps whose noise is relative to a smooth bound on the sensitivity, which is found in the rows.
 
     Such bounds are worked out for a public number of rows: rows may be replaced and not added. The guarantee depends on
     ``size`` as well. :mod:`tacit.privacy.smooth_profiles` has the proofs.
@@ -212,7 +212,7 @@ class SmoothLaplace(Smooth):
     """
 
     kind: ClassVar[str] = "smooth_laplace"
-    spread: ClassVar[float] = 0.5  # sigma of the log-normal
+    spread: ClassVar[float] = 0.5  # Sigma of the log-normal. experiments/heavy_tails.py measures errors with it.
 
     @property
     def epsilon_each(self) -> float:
@@ -276,7 +276,7 @@ class TiltedGaussian(Mechanism):
     0.5
     """
 
-    bend: float = 0.5
+    bend: float = 0.5  # experiments/convex_erm.py measures the error of such minima with it.
 
     kind: ClassVar[str] = "tilted_gaussian"
 

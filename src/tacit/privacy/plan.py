@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind
 
 from . import accounting
@@ -39,7 +40,7 @@ class Plan:
     steps : sequence of Step
         The releases, in the order they are made. Only their relative noise matters before ``calibrate``.
     neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Between which data sets the guarantee is measured.
+        The relation of the data sets between which the guarantee is measured.
     sampling_error : float, default 0.0
         Total-variation distance, summed over all numbers of all releases, between the noise that is sampled and the law
         that the steps name. It adds (1 + e^epsilon) * sampling_error to delta.
@@ -133,10 +134,10 @@ class Plan:
             raise ValueError(f"delta must be at least 0 and less than 1, and it is {brief(delta)}.")
         return accounting.epsilon(self.steps, self.neighbors, float(delta), self.sampling_error)
 
-    def curve(self, epsilons: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def curve(self, epsilons: ArrayLike | None = None) -> tuple[Array, Array]:
         """Return epsilons and their deltas, for pictures.
 
-        Without ``epsilons``, 101 of them from 0 to where delta has fallen to 1e-12, or as far as it falls.
+        The default is 101 epsilons, from 0 to the point where delta has fallen to 1e-12, or as far as it falls.
 
         Examples
         --------

@@ -35,15 +35,15 @@ At the ends, A is where |z - k|^2, noncentral chi-squared under both laws, is be
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
+
+from tacit.arrays import Array
+from tacit.rounding import FORMULA_SLACK
 
 __all__ = ["smooth_gaussian_delta", "smooth_laplace_delta"]
 
-_OUTWARD = 1 + 1e-9  # relative error of the functions used here, and more
 
-
-def smooth_laplace_delta(epsilons: NDArray[np.float64], shift: float, scale: float) -> NDArray[np.float64]:
+def smooth_laplace_delta(epsilons: Array, shift: float, scale: float) -> Array:
     """Return delta at each of ``epsilons``, for a shift that is purely private and a change of scale as Gaussian noise.
 
     Parameters
@@ -64,13 +64,11 @@ def smooth_laplace_delta(epsilons: NDArray[np.float64], shift: float, scale: flo
     z = np.minimum(np.maximum(kink, first), last)
     q, r = ndtr(z + scale), ndtr(z)
     most = np.minimum(math.exp(shift) * q, -math.expm1(-shift) + math.exp(-shift) * q)
-    found: NDArray[np.float64] = np.clip((most - np.exp(epsilons) * r) * _OUTWARD, 0.0, 1.0)
+    found: Array = np.clip((most - np.exp(epsilons) * r) * FORMULA_SLACK, 0.0, 1.0)
     return found
 
 
-def smooth_gaussian_delta(
-    epsilons: NDArray[np.float64], shift: float, smoothness: float, dimensions: int
-) -> NDArray[np.float64]:
+def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dimensions: int) -> Array:
     """Return delta at each of ``epsilons >= 0``, for noise in so many dimensions.
 
     Parameters
@@ -87,11 +85,13 @@ def smooth_gaussian_delta(
     >>> smooth_gaussian_delta(np.array([0.5, 1.0]), 0.2, 0.03, 10).round(9).tolist()
     [0.006243602, 0.000161179]
     """
-    from scipy.stats import ncx2  # Here, because scipy.stats is slow to import and no other plan needs it.
+    from scipy.stats import (
+        ncx2,
+    )  # It is imported here because scipy.stats is slow to import and no other plan needs it.
 
     worst = np.zeros_like(epsilons)
     for log_scale in (-smoothness, smoothness):
-        kept = -math.expm1(2 * log_scale)  # 1 - e^(2u): positive where Q is the narrower
+        kept = -math.expm1(2 * log_scale)  # This is 1 - e^(2u), which is positive where Q is the narrower.
         centre = shift / kept
         radius2 = 2 / kept * math.exp(2 * log_scale) * (epsilons - dimensions * log_scale + shift * centre / 2)
         radius2 = np.maximum(radius2, 0.0)
@@ -100,5 +100,5 @@ def smooth_gaussian_delta(
         here = mass(radius2, dimensions, centre**2)
         there = mass(radius2 * other, dimensions, (centre - shift) ** 2 * other)
         worst = np.maximum(worst, here - np.exp(epsilons) * there)
-    found: NDArray[np.float64] = np.clip(worst * _OUTWARD, 0.0, 1.0)
+    found: Array = np.clip(worst * FORMULA_SLACK, 0.0, 1.0)
     return found

@@ -54,7 +54,7 @@ __all__ = [
 
 
 class _Nested(Step):
-    """A way of taking rows around another step: what is asked of it, the inner step answers."""
+    """A way of taking rows for another step. The inner step answers for everything but the rows."""
 
     step: Step
     allowed: ClassVar[tuple[type[Mechanism], ...]]
@@ -102,7 +102,7 @@ class _Nested(Step):
 
 @dataclass(frozen=True)
 class Split(_Nested):
-    """Releases of each of ``parts`` shares of the rows, ``step.count`` of each share; together they cost those of one.
+    """Releases of each of ``parts`` shares of the rows, ``step.count`` per share, which cost as much as those of one.
 
     Every row is dealt to a share by fresh secret random bits of its own, independent of what any row holds. So given
     all bits, neighbours differ in one share:

@@ -12,7 +12,7 @@ from .steps import Gaussian, Sampled, Smooth, SmoothGaussian, SmoothLaplace, Ste
 
 __all__ = ["TAIL", "Term", "check_relation_allows", "terms_of"]
 
-TAIL = 10.0  # standard deviations that a grid reaches out to
+TAIL = 10.0  # A grid of privacy losses ends this many standard deviations out; what lies beyond counts as infinite.
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Term:
     noise_multiplier: float
     sampling_rate: float
     count: int
-    shape: float = 0.0  # the smoothness of a SmoothGaussian, or the bend of a TiltedGaussian
-    dimensions: int = 1  # of a SmoothGaussian
+    shape: float = 0.0  # This is the smoothness of a SmoothGaussian, or the bend of a TiltedGaussian.
+    dimensions: int = 1  # Only a SmoothGaussian has more than one.
 
     @property
     def spread(self) -> float:
@@ -37,7 +37,7 @@ class Term:
         return inverse / math.sqrt(3) if self.kind == "selection" else inverse
 
     @property
-    def reach(self) -> float:
+    def largest_loss(self) -> float:
         """The largest privacy loss of one release that a grid has to hold, roughly."""
         inverse = 1 / self.noise_multiplier
         if self.kind in ("laplace", "selection"):
@@ -80,13 +80,13 @@ def terms_of(steps: tuple[Step, ...], neighbors: Relation) -> tuple[Term, ...]:
         rate, mechanism = step.rate if isinstance(step, Sampled) else None, step.mechanism
         noise, count = mechanism.noise_multiplier, mechanism.count
         if rate == 1:
-            # Every row is in the sample: a plain Gaussian release; exchanging two rows moves it by twice their norm.
+            # Every row is in the sample: a plain Gaussian release. An exchange of rows moves it by twice their norm.
             mu_squared.append(count * (2 / noise if neighbors == "replace_one" else 1 / noise) ** 2)
         elif rate is not None:
             counts["sampled_gaussian", noise, rate, 0.0, 1] += count
         elif isinstance(mechanism, Gaussian):
             mu_squared.append(count / noise**2)
-        elif isinstance(mechanism, SmoothLaplace):  # each number is a release
+        elif isinstance(mechanism, SmoothLaplace):  # Each number counts as a release.
             counts[mechanism.kind, 1 / mechanism.epsilon_each, 1.0, 0.0, 1] += count * mechanism.size
         elif isinstance(mechanism, SmoothGaussian):
             counts[mechanism.kind, noise, 1.0, mechanism.smoothness, mechanism.size] += count

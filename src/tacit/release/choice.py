@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.lattice import Lattice
 from tacit.release.statistic import Norm, Statistic
 
 Side = Literal["largest", "either", "middle"]
-_MOST = 2**60  # steps that sums and offsets are cut off at, so that neither they nor their sum leave 62 bits
+_MOST = 2**60  # Sums and offsets are cut off at this many steps, so that they and their sum stay within 62 bits.
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Choice:
     sums: Statistic
     count: int
     side: Side = "largest"
-    offset: NDArray[np.float64] | None = None
+    offset: Array | None = None
     excluded: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ class Choice:
         """How many candidates there are."""
         return self.sums.size
 
-    def block_sum(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def block_sum(self, block: Array) -> Array:
         """Return the sums over the rows of a block."""
         return self.sums.block_sum(block)
 

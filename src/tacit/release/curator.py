@@ -33,6 +33,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import check_kernels
 from tacit.privacy import (
     Account,
@@ -65,9 +66,9 @@ from tacit.release.rows import Rows, quietly
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.release.smooth import SmoothNoise, SmoothStatistic
 from tacit.release.statistic import Measurement, Norm, Statistic
+from tacit.rounding import SCALE_SLACK
 
 _TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
-_UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
 _MECHANISMS: dict[type[Mechanism], str] = {
     Laplace: "discrete Laplace",
     Selection: "exponential mechanism",
@@ -85,11 +86,11 @@ class Curator:
     Parameters
     ----------
     rows : Source
-        Where the rows live. Blocks must be float64 matrices (rows, columns).
+        The source of the rows. Blocks must be float64 matrices (rows, columns).
     plan : Plan
         Calibrated; see :func:`planned`.
     ledger : Account, optional
-        What the plan is charged to before the first release.
+        The account that the plan is charged to before the first release.
     random_state : None or int
         None draws private noise; a seed makes it reproducible and *not private*, and the certificate says so.
     purpose : str
@@ -129,7 +130,7 @@ class Curator:
         self._generator = generator(random_state)
         self._purpose = purpose
         self._charged = False
-        self._lock = Lock()  # of the noise, what is left of the plan, whether it was charged, and what was done
+        self._lock = Lock()  # It guards the generator, the releases left, the charge and the records.
         self._left = Counter({step.name: step.releases for step in plan.steps})
         self._steps = {step.name: step for step in plan.steps}
         if len(self._steps) != len(plan.steps):
@@ -137,13 +138,13 @@ class Curator:
         check_drawable(plan)
         check_kernels()
         self._process = os.getpid()
-        self._maps = 0  # that rows pass through
-        self._deals: dict[tuple[int, int], Deal] = {}  # by how many maps there were, and by the number of shares
-        self._dealt_in: dict[str, int] = {}  # how many maps there were when a step dealt out rows
+        self._maps = 0  # The number of maps that rows pass through.
+        self._deals: dict[tuple[int, int], Deal] = {}  # Keys are (maps, shares).
+        self._dealt_in: dict[str, int] = {}  # The number of maps when a step dealt out rows.
         self._records: dict[str, ReleaseRecord] = {}
         self.plan = plan
 
-    def release(self, name: str, statistic: Statistic | SmoothStatistic) -> NDArray[np.float64]:
+    def release(self, name: str, statistic: Statistic | SmoothStatistic) -> Array:
         """Return the value of ``measure`` alone."""
         return self.measure(name, statistic).value
 
@@ -162,8 +163,8 @@ class Curator:
         step, before = self._take(name, statistic, Gaussian, Laplace, sampled=True)
         precision, scale = self._precision(step, statistic)
         draw = discrete_laplace if isinstance(step.mechanism, Laplace) else discrete_gaussian
-        total = precision.noise.coarsened(self._sum(step, before, statistic, precision.sums), precision.sums)
-        with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
+        total = precision.noise.coarsen(self._sum(step, before, statistic, precision.sums), precision.sums)
+        with self._lock:  # Two threads at a time might draw the same noise, which cancels out.
             noise = draw(scale / precision.noise.step, statistic.size, self._generator)
         self._record(step, precision.sensitivity, scale, precision.noise)
         return Measurement(precision.noise.to_float(total + noise), scale)
@@ -174,7 +175,7 @@ class Curator:
         self._charge()
         with self._lock:
             self._rows = self._rows.held()
-            released = noise.added(deepcopy(statistic), self._rows.blocks(), self._generator)
+            released = noise.add_to(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
         return Measurement(released, noise.scale)
 
@@ -187,8 +188,8 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. Of a ``Split``, all choices of
-            the next share of the rows.
+            The plan's step, a ``Selection``: ``choice.count`` of its choices are made. If it is in a ``Split``, these
+            must be all choices of the next share of the rows.
         choice : Choice
             What to choose from.
         """
@@ -202,13 +203,14 @@ class Curator:
         sides, places = np.array(chosen, dtype=np.int64).T
         return places, 1 - 2 * sides
 
-    def minimise(self, name: str, minimum: Minimum) -> NDArray[np.float64]:
+    def minimise(self, name: str, minimum: Minimum) -> Array:
         """Return the parameters at a minimum, with the planned noise.
 
         Parameters
         ----------
         name : str
-            The plan's step, Gaussian: of the minimum itself, or of how far a tilted one, as computed, is off.
+            The plan's step, which is Gaussian. Its noise is for the minimum itself, or, with a tilt, for the error of
+            the computed minimum.
         minimum : Minimum
             What to minimise. If it is tilted, that is a step of the plan too.
         """
@@ -226,13 +228,13 @@ class Curator:
             with self._lock:
                 tilt = grid.to_float(discrete_gaussian(search.tilt_scale / grid.step, minimum.size, self._generator))
         sums = search.lattice
-        found = search.found(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
+        at_minimum = search.find(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
         with self._lock:
             noise = discrete_gaussian(scale / lattice.step, minimum.size, self._generator)
         if tilted is not None:
             self._record(tilted, search.change, search.tilt_scale, grid)
         self._record(step, sensitivity, scale, lattice)
-        return search.parameters(lattice.to_float(lattice.quantise(found) + noise))
+        return search.parameters(lattice.to_float(lattice.quantise(at_minimum) + noise))
 
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
@@ -243,7 +245,7 @@ class Curator:
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
         """Charge the plan if that is still to be done, and return the statistic's sum in steps of the lattice."""
         self._charge()
-        with self._lock:  # two threads need not both work it out
+        with self._lock:  # Two threads need not both compute it.
             self._rows = self._rows.held()
         rows = self._rows
         if isinstance(step, Split):
@@ -253,7 +255,7 @@ class Curator:
             with self._lock:
                 sample = PoissonSample.draw(step.rate, self._generator)
             rows = rows.sampled(sample)
-        # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
+        # Blocks are counted with the sums, because nobody may ask for a secret number of rows before.
         total = rows.sum(
             quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
         )
@@ -261,7 +263,7 @@ class Curator:
             raise PlanError(_TOO_MANY)
         total = total[1:]
         if total.shape != (statistic.size,):
-            # One draw of noise for several numbers would cancel out of their differences; several for one, average out.
+            # One draw of noise for several numbers cancels in their differences, and several for one average out.
             raise PlanError(
                 f"The statistic of step {step.name!r} has {total.size} numbers where it says {statistic.size}."
             )
@@ -274,7 +276,7 @@ class Curator:
         """
         with self._lock:
             if self._dealt_in.setdefault(step.name, self._maps) != self._maps:
-                # An engine may compute mapped rows anew and in another order: a row could be in two shares of a step.
+                # An engine may compute mapped rows anew in another order, so that a row is in two shares of a step.
                 raise PlanError(f"Step {step.name!r} has dealt out rows before they were mapped; map rows before it.")
             if (self._maps, step.parts) not in self._deals:
                 self._deals[self._maps, step.parts] = Deal.draw(step.parts, self._generator)
@@ -319,7 +321,7 @@ class Curator:
     def _take(
         self, name: str, statistic: Asked, *kinds: type[Mechanism], releases: int = 1, sampled: bool = False
     ) -> tuple[Step, int]:
-        """Return the step, some releases of which are used up, and how many were used up before."""
+        """Use up some releases of a step; return the step, and how many releases were used up before."""
         if os.getpid() != self._process:
             raise PlanError("A curator answers in the process that made it alone; make one in each process.")
         step = self._steps.get(name)
@@ -337,7 +339,7 @@ class Curator:
             )
         if isinstance(step, Split) and isinstance(step.mechanism, Selection) and releases != step.count:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
-        with self._lock:  # two threads must not both see the last one left
+        with self._lock:  # Two threads must not both take the last release.
             if self._left[name] < releases:
                 raise self._unplanned(name)
             self._left[name] -= releases
@@ -351,7 +353,7 @@ class Curator:
         )
 
     def _charge(self) -> None:
-        with self._lock:  # whoever comes second waits until the charge is durable, and makes none
+        with self._lock:  # A second thread waits until the charge is durable, and makes none.
             if self._charged:
                 return
             if self.plan.neighbors == "replace_one" and self._rows.n_rows > MOST_ROWS:
@@ -364,7 +366,7 @@ class Curator:
         """Return the lattices and the sensitivity of a release, and the scale of its noise."""
         mechanism = step.mechanism
         norm: Norm = "l1" if isinstance(mechanism, Laplace) else "linf" if isinstance(mechanism, Selection) else "l2"
-        # A row that is not in a sample adds nothing: noise is sized for what a row adds, under both relations.
+        # A row outside the sample adds nothing, so noise is sized for what one row adds, under both relations.
         neighbors = "add_remove" if isinstance(step, Sampled) else self.plan.neighbors
         precision = Precision.of(statistic, step.noise_multiplier, neighbors, norm)
         scale = self._scale(step, precision.sensitivity)
@@ -374,8 +376,8 @@ class Curator:
 
     @staticmethod
     def _scale(step: Step, sensitivity: float) -> float:
-        """Return the scale of the noise; of a choice, that of the Gumbel noise which it amounts to."""
-        scale = step.noise_multiplier * sensitivity * _UP
+        """Return the scale of the noise. A choice amounts to Gumbel noise, and has the scale of that."""
+        scale = step.noise_multiplier * sensitivity * SCALE_SLACK
         return 2 * scale if isinstance(step.mechanism, Selection) else scale
 
     def _record(self, step: Step, sensitivity: float, noise_scale: float, lattice: Lattice, releases: int = 1) -> None:

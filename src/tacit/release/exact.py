@@ -28,7 +28,7 @@ def falls_under(first_bits: int, ceiling: Fraction, energy: Fraction, gen: Secur
     energy : Fraction
         Zero or positive.
     gen : SecureGenerator
-        Where further bits come from.
+        The source of further bits.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def exp_bracket(energy: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """
     down, up = (Context(bits // 3 + 20, mode, MIN_EMIN, MAX_EMAX) for mode in (ROUND_FLOOR, ROUND_CEILING))
     numerator, denominator = Decimal(energy.numerator), Decimal(energy.denominator)
-    # Past an energy of `bits` both ends are nearly zero; the true ones would be fractions with very long denominators.
+    # Past an energy of `bits` both ends are nearly zero, and exact ones would have very long denominators.
     high = down.next_plus(down.exp(min(down.divide(numerator, denominator), Decimal(bits)).copy_negate()))
     if energy > bits:
         return Fraction(0), Fraction(high)

@@ -25,7 +25,7 @@ from tacit.messages import brief
 
 RandomState: TypeAlias = "int | np.integer[Any] | np.random.Generator | np.random.RandomState | SecureGenerator | None"
 
-_ROUNDS = 20
+_ROUNDS = 20  # ChaCha20 has twenty rounds; variants with fewer are quicker, and less studied.
 
 
 class SecureGenerator:
@@ -72,14 +72,14 @@ class SecureGenerator:
         return np.random.Generator(_cipher(int.from_bytes(self.bits(4).tobytes(), "little")))
 
     def _own_cipher(self) -> Any:
-        # A fork copies the key. The child must not add to its sums the noise its parent adds to other sums.
+        # A fork copies the key. The child must not add the noise to its sums that its parent adds to other sums.
         if not self.seeded and self._owner != os.getpid():
             self._owner, self._cipher = os.getpid(), _cipher(secrets.randbits(256))
         return self._cipher
 
     def __reduce__(self) -> tuple[Callable[..., SecureGenerator], tuple[Any, ...]]:
-        # The key of a private stream is never written anywhere: its copy is simply another private stream.
-        return (_restored, (self._cipher.state,)) if self.seeded else (SecureGenerator, ())
+        # The key of a private stream is never written anywhere. A copy is another private stream.
+        return (_restore, (self._cipher.state,)) if self.seeded else (SecureGenerator, ())
 
     def __repr__(self) -> str:
         return f"SecureGenerator({'seeded: not private' if self.seeded else 'ChaCha20, keyed by the operating system'})"
@@ -136,7 +136,7 @@ def _spread(seed: int) -> int:
     return int.from_bytes(np.random.SeedSequence(seed).generate_state(4, np.uint64).astype("<u8").tobytes(), "little")
 
 
-def _restored(state: dict[str, Any]) -> SecureGenerator:
+def _restore(state: dict[str, Any]) -> SecureGenerator:
     copy = SecureGenerator(0)
     copy._cipher.state = state
     return copy

@@ -17,9 +17,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_FINENESS = 31  # log2 of the steps in the noise and in one row: a discretisation error of 1e-20
-_FINEST = 39  # log2 of the most steps the noise may have: half of where the samplers end, for rounding adds to it
-_LARGEST = 2**62  # quantised values are cut off here, so that the noise cannot wrap them around
+from tacit.arrays import Array
+
+_FINENESS = 31  # The noise, and one row, have about 2^31 steps: the discretisation error of noise is about 1e-20 then.
+_FINEST = 39  # The noise has at most 2^39 steps. Samplers end at twice as many, and rounding adds to the noise.
+_LARGEST = 2**62  # Quantised values are cut off here, so that the noise cannot wrap them around.
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ class Lattice:
         exponent = max(
             min(noise, _floor_log2(largest)) - _FINENESS,
             noise - _FINEST + 1,
-            _floor_log2(largest) - 31,  # so that largest * 2**30 / step < 2**62
-            -1074,  # the smallest float64
+            _floor_log2(largest) - 31,  # This makes largest * 2**30 / step < 2**62.
+            -1074,  # 2**-1074 is the smallest float64.
         )
         if exponent > noise:
             raise ValueError(
@@ -125,13 +127,13 @@ class Lattice:
             )
         return cls(math.ldexp(1.0, exponent))
 
-    def coarsened(self, steps: NDArray[np.int64], finer: Lattice) -> NDArray[np.int64]:
+    def coarsen(self, steps: NDArray[np.int64], finer: Lattice) -> NDArray[np.int64]:
         """Return points of a finer lattice, in its steps and under 2**62, as the nearest points of this one.
 
         Examples
         --------
         >>> from tacit.release.lattice import Lattice
-        >>> Lattice(1.0).coarsened(np.array([3, 5, -7]), Lattice(0.25)).tolist()
+        >>> Lattice(1.0).coarsen(np.array([3, 5, -7]), Lattice(0.25)).tolist()
         [1, 1, -2]
         """
         shift = _floor_log2(self.step) - _floor_log2(finer.step)
@@ -144,12 +146,12 @@ class Lattice:
 
     def quantise(self, values: ArrayLike) -> NDArray[np.int64]:
         """Return the nearest points, in steps: halves to even, cut off at 2**62 steps, NaN to 0."""
-        with np.errstate(all="ignore"):  # numbers too large or too small for float64 end up right
+        with np.errstate(all="ignore"):  # Overflow and underflow end up at the right numbers.
             steps = np.rint(np.asarray(values, dtype=np.float64) / self.step)
             steps = np.minimum(np.maximum(steps, -_LARGEST), _LARGEST)
             return np.where(np.isnan(steps), 0.0, steps).astype(np.int64)
 
-    def to_float(self, steps: ArrayLike) -> NDArray[np.float64]:
+    def to_float(self, steps: ArrayLike) -> Array:
         """Return points as numbers; past 2**53 steps the nearest float, a function of the steps and as private."""
         return np.asarray(steps, dtype=np.int64).astype(np.float64) * self.step
 

@@ -17,21 +17,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy.budget import Relation, check_relation
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
 from tacit.release.noise import discrete_gaussian, discrete_laplace, exponential_select
+from tacit.rounding import SCALE_SLACK
 
-_UP = 1 + 2.0**-48  # more than the few roundings of a computed noise scale, so that it is never under the true one
 
-
-def gaussian_vector(
-    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
-) -> NDArray[np.float64]:
+def gaussian_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator) -> Array:
     """Release numbers with discrete Gaussian noise.
 
-    Described by ``Gaussian(name, noise_multiplier, size=value.size)``, and by a plan's ``sampling_error`` of
+    A plan describes it by ``Gaussian(name, noise_multiplier, size=value.size)``, and by its ``sampling_error`` of
     value.size * :func:`tacit.release.noise.discretisation_error` (noise in steps), which is below 1e-16 per number for
     noise multipliers over 2**-7.
 
@@ -61,16 +59,14 @@ def gaussian_vector(
     [10.0, 20.0]
     """
     exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l2(exact.size)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l2(exact.size)) * SCALE_SLACK
     return lattice.to_float(exact + discrete_gaussian(noise / lattice.step, exact.shape, gen))
 
 
-def laplace_vector(
-    value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator
-) -> NDArray[np.float64]:
+def laplace_vector(value: ArrayLike, sensitivity: float, noise_multiplier: float, gen: SecureGenerator) -> Array:
     """Release numbers with discrete Laplace noise: (1 / noise_multiplier)-differentially private.
 
-    Described by ``Laplace(name, noise_multiplier, size=value.size)``.
+    A plan describes it by ``Laplace(name, noise_multiplier, size=value.size)``.
 
     Parameters
     ----------
@@ -98,14 +94,14 @@ def laplace_vector(
     [10.0, 20.0]
     """
     exact, lattice = _on_lattice(value, sensitivity, noise_multiplier)
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(exact.size)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(exact.size)) * SCALE_SLACK
     return lattice.to_float(exact + discrete_laplace(noise / lattice.step, exact.shape, gen))
 
 
 def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensitivity: int = 1) -> int:
     """Release a count with Laplace noise, rounded to a whole number: (1 / noise_multiplier)-differentially private.
 
-    Described by ``Laplace(name, noise_multiplier)``. The noise is drawn on a fine lattice and the sum rounded
+    A plan describes it by ``Laplace(name, noise_multiplier)``. The noise is drawn on a fine lattice and the sum rounded
     afterwards. Noise drawn on the integers (the geometric mechanism) is as private at its own epsilon, but its curve
     lies above that of Laplace noise at smaller ones, so composing it as Laplace noise would under-count. The result may
     be negative. Counts move between neighbours by `sensitivity`, and points of a lattice whose step divides 1 by as
@@ -132,9 +128,9 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
     """
     _, lattice = _on_lattice(0.0, sensitivity, noise_multiplier)
     if lattice.step > 1:
-        # Such noise is a multiple of 2 or more, and would leave a count's last digits as they are.
+        # Such noise is a multiple of 2 or more, and would not change whether the count is even.
         raise ValueError("The noise of a count is too large; use a smaller noise_multiplier or sensitivity.")
-    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(1)) * _UP
+    noise = noise_multiplier * (sensitivity + lattice.rounding_l1(1)) * SCALE_SLACK
     steps = int(discrete_laplace(noise / lattice.step, 1, gen)[0])
     return math.floor(int(count) + steps * Fraction(lattice.step) + Fraction(1, 2))
 
@@ -142,8 +138,8 @@ def noisy_count(count: int, noise_multiplier: float, gen: SecureGenerator, sensi
 def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: SecureGenerator, k: int = 1) -> list[int]:
     """Choose k candidates of high utility, one after the other, by the exponential mechanism.
 
-    Described by ``Selection(name, noise_multiplier=1 / epsilon, count=k)``: `epsilon` is that of *each* choice. The law
-    is that of the k largest utilities after Gumbel noise, in order (Durfee and Rogers, 2019).
+    A plan describes it by ``Selection(name, noise_multiplier=1 / epsilon, count=k)``: `epsilon` is that of *each*
+    choice. The law is that of the k largest utilities after Gumbel noise, in order (Durfee and Rogers, 2019).
 
     Parameters
     ----------
@@ -181,11 +177,11 @@ def select(utilities: ArrayLike, sensitivity: float, epsilon: float, gen: Secure
     _check_positive("sensitivity", sensitivity)
     _check_positive("epsilon", epsilon)
     lattice = Lattice(2.0 ** (math.frexp(sensitivity)[1] - 31))
-    # Two cut-off utilities must not be more than int64 apart.
+    # The difference of two utilities must fit into int64.
     utility = np.clip(lattice.quantise(utilities), -(2**61), 2**61)
     if utility.ndim != 1 or not 1 <= k <= utility.size:
         raise ValueError(f"Cannot choose k={k} of the candidates in an array of shape {utility.shape}.")
-    scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * _UP
+    scale = 2 * (sensitivity + lattice.step) / lattice.step / epsilon * SCALE_SLACK
     return [place for _, place in choose(utility[None], scale, gen, k)]
 
 
@@ -200,8 +196,8 @@ def choose(
     left[:, list(excluded)] = 0
     chosen: list[tuple[int, int]] = []
     for _ in range(k):
-        found = exponential_select(utilities.ravel(), scale, gen, multiplicities=left.ravel())
-        side, place = divmod(found, utilities.shape[1])
+        candidate = exponential_select(utilities.ravel(), scale, gen, multiplicities=left.ravel())
+        side, place = divmod(candidate, utilities.shape[1])
         chosen.append((side, place))
         left[:, place] = 0
     return chosen
@@ -219,7 +215,7 @@ def quantile(
 ) -> float:
     """Release a quantile of bounded numbers by the exponential mechanism: epsilon-differentially private.
 
-    Described by ``Selection(name, noise_multiplier=1 / epsilon)``. The rank of the result is within about
+    A plan describes it by ``Selection(name, noise_multiplier=1 / epsilon)``. The rank of the result is within about
     2 log(range / spread of the data near the quantile) / epsilon of q n.
 
     Parameters
@@ -236,10 +232,10 @@ def quantile(
     gen : SecureGenerator
         See :func:`tacit.release.generator.generator`.
     neighbors : {"replace_one", "add_remove"}
-        Under add_remove less noise is needed, least for the median.
+        add_remove needs less noise, and least for the median.
     resolution : float, optional
-        Differences under this are of no interest: 1 for whole numbers, 0.01 for prices. Pass it where many rows share a
-        value; fewer candidates find it more surely. By default the range is cut in 2**40 or so.
+        Smaller differences than this do not matter: 1 for whole numbers, 0.01 for prices. Pass it where many rows share
+        a value; fewer candidates find it more surely. By default the range is cut in 2**40 or so.
 
     Returns
     -------
@@ -276,7 +272,7 @@ def quantile(
     rows = np.clip(lattice.quantise(values).ravel(), first, last)
     points, ties = np.unique(rows, return_counts=True)
     up_to = np.concatenate([[0], np.cumsum(ties)])
-    # Stretches alternate: the gap before a data value, the value itself, ..., and the gap after the last.
+    # Stretches alternate: the gap before a data value, the value itself, and so on, up to the gap after the last value.
     ends = np.concatenate([[first - 1], points, [last + 1]])
     starts, lengths = np.empty((2, 2 * points.size + 1), dtype=np.int64)
     starts[0::2], lengths[0::2] = ends[:-1] + 1, np.diff(ends) - 1
@@ -287,7 +283,7 @@ def quantile(
     target = part * rows.size
     misses = np.maximum(0, np.maximum(under * one - target, target - through * one))
     sensitivity = one if check_relation(neighbors) == "replace_one" else max(part, one - part)
-    stretch = exponential_select(-misses, 2 * sensitivity / epsilon * _UP, gen, multiplicities=lengths)
+    stretch = exponential_select(-misses, 2 * sensitivity / epsilon * SCALE_SLACK, gen, multiplicities=lengths)
     return float(lattice.to_float(int(starts[stretch]) + gen.below(int(lengths[stretch]))))
 
 
@@ -308,7 +304,8 @@ def _candidates(low: float, high: float, resolution: float | None) -> tuple[Latt
         raise ValueError(
             f"resolution is {brief(resolution)}; it must be positive and at most the range, {high - low:g}."
         )
-    finest = max(high / 2 - low / 2, abs(low) * 2.0**-12, abs(high) * 2.0**-12) * 2.0**-39  # every point an exact float
+    # With this step every point is an exact float.
+    finest = max(high / 2 - low / 2, abs(low) * 2.0**-12, abs(high) * 2.0**-12) * 2.0**-39
     lattice = Lattice(2.0 ** (math.frexp(max(finest, resolution or 0.0, 2.0**-1000))[1] - 1))
     first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
     if first > last:

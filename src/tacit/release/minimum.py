@@ -36,7 +36,7 @@ probabilities of under 1e-800 that they do not hold are covered by what the boun
 *Every search ends.* With a metric M = Q + likely, m = sqrt(g' M^-1 g) measures how far there is to go. A plain step
 theta - M^-1 g / c has the gradient (1 - A) g in the metric, where A is between q / c and 1 once c M exceeds all second
 derivatives: m shrinks by 1 - q / c at least, q a public number. Steps that remember earlier ones (Anderson's), and
-those by second derivatives (Newton's), are taken only where they do better than that by a fixed share. Nothing about
+those by second derivatives (Newton's), are taken only where they do better than that by a fixed factor. Nothing about
 the way is told; only how long a fit takes depends on it.
 """
 
@@ -49,21 +49,22 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
+from tacit.arrays import Array
 from tacit.privacy import Relation, TiltedGaussian
 from tacit.release.lattice import Lattice
 from tacit.release.statistic import Statistic
+from tacit.rounding import FORMULA_SLACK, UNIT_ROUNDOFF
 
-Array = NDArray[np.float64]
-_UNIT_ROUNDOFF = 2.0**-53
-_UP = 1 + 1e-9
-_FEW = 16.0  # more than the roundings of a number, in sums and products of vectors, for each of their lengths
-_DEVIATIONS = 64.0
-_TOLERANCE = 2.0**-18  # of the longest gradient of a row
-_REMEMBERED = 10
-_FAR_BETTER, _SHORTEST = 0.9, 2.0**-24
+# These two are part of the proof.
+_FEW = 16.0  # More than the roundings of one number in sums and products of vectors, over the vectors' length.
+_DEVIATIONS = 64.0  # No number of a tilt is more standard deviations out than this; see above.
+# These decide how long a search takes, and how exact it is. The bounds count them in, whatever they are.
+_TOLERANCE = 2.0**-18  # A search may end at a gradient of this part of the longest gradient of a row.
+_REMEMBERED = 10  # The number of earlier steps that Anderson's method combines.
+_FAR_BETTER = 0.9  # A combined step must shorten the gradient to at most this part of its length.
+_SHORTEST = 2.0**-24  # A Newton step that is shortened to less than this is given up.
 
 
 class RowGradients(Statistic, Protocol):
@@ -81,7 +82,7 @@ class RowGradients(Statistic, Protocol):
         """Whether rows have functions of one linear prediction each, with two continuous derivatives."""
 
     def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
-        """Return about what second derivatives of all rows add up to, (p, p) and at least 0, from sums over rows."""
+        """Return an estimate, (p, p) and at least 0, of the sum of all rows' second derivatives."""
 
     def error(self, length: float) -> float:
         """Return how far off a row's gradient is, as computed at parameters no longer than `length`."""
@@ -94,13 +95,13 @@ class Minimum:
     Parameters
     ----------
     gradients : RowGradients
-        Of functions that *are* convex, with the bounds stated.
+        The gradients of functions that *are* convex, with the bounds stated.
     centre : (p,) array
-        Where the quadratic term is least, and the search starts.
+        The parameters at which the quadratic term is least. The search starts there.
     quadratic : (p, p) array
         Q of the module's docstring, symmetric and at least 0; positive definite where there is no tilt.
     likely : (p, p) array
-        About what second derivatives of all rows add up to; makes searches short.
+        An estimate of the sum of all rows' second derivatives. A good one makes searches short.
     most_rows : float
         No table has more rows than this; if one had, nothing here would hold, and a search might not end.
     fall : float, default infinity
@@ -127,7 +128,7 @@ class Minimum:
         return len(self.centre)
 
     def search(self, neighbors: Relation, tilted: TiltedGaussian | None, block_rows: int, blocks: int) -> Search:
-        """Return how it is searched for, and how far neighbours' answers are apart; it depends on no row.
+        """Return how to search for the minimum, and how far answers of neighbours can be apart. It depends on no row.
 
         Blocks have `block_rows` rows at most, and there are at most so many of them.
         """
@@ -139,10 +140,10 @@ class Minimum:
                 raise ValueError(
                     "Only sums of functions of one linear prediction, with two derivatives, can be tilted."
                 )
-            ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * _UP
-            ridge += 1e-12 * size * float(np.linalg.norm(quadratic))  # as Q may be negative by rounding
+            ridge = at.curvature / math.expm1(tilted.bend / tilted.noise_multiplier) * FORMULA_SLACK
+            ridge += 1e-12 * size * float(np.linalg.norm(quadratic))  # Rounding may have made Q negative.
             quadratic = quadratic + ridge * np.eye(size)
-            tilt_scale = tilted.noise_multiplier * change * _UP
+            tilt_scale = tilted.noise_multiplier * change * FORMULA_SLACK
             tilt_step = Lattice.for_noise(tilt_scale, row).step
         values = np.linalg.eigvalsh(quadratic)
         least, largest = float(values[0] - 1e-12 * size * values[-1]), float(values[-1])
@@ -153,13 +154,13 @@ class Minimum:
         length = min(pull / least, 2 * longest_tilt / least + math.sqrt(2 * self.most_rows * self.fall / least))
         reach, away = 2 * length, float(np.linalg.norm(self.centre))
         lattice = Lattice(2.0 ** (math.frexp(self.most_rows * row)[1] - 61))
-        each = at.error(away + reach) + (block_rows + 4 * _FEW) * _UNIT_ROUNDOFF * row
-        after = _FEW * _UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
-        off = self.most_rows * each * _UP + blocks * lattice.step / 2 * math.sqrt(size) + after
+        each = at.error(away + reach) + (block_rows + 4 * _FEW) * UNIT_ROUNDOFF * row
+        after = _FEW * UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
+        off = self.most_rows * each * FORMULA_SLACK + blocks * lattice.step / 2 * math.sqrt(size) + after
         tolerance = max(2 * off, _TOLERANCE * row)
         inexact = tolerance + off + tilt_step / 2 * math.sqrt(size)
-        stretch = math.sqrt(1 + 8 * size**2 * _UNIT_ROUNDOFF * largest / least)  # R'R is not quite Q
-        moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * _UP
+        stretch = math.sqrt(1 + 8 * size**2 * UNIT_ROUNDOFF * largest / least)  # Rounding makes R'R differ from Q.
+        moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * FORMULA_SLACK
         return Search(self, quadratic, lattice, tolerance, reach, row, change, tilt_scale, tilt_step, moved)
 
 
@@ -173,15 +174,16 @@ class Search:
     quadratic : (p, p) array
         Q, with what a tilt asks for on top.
     lattice : Lattice
-        That of sums of gradients.
+        The lattice of the sums of gradients.
     tolerance, reach : float
-        A search ends where the gradient is no longer than the one, and the way there no longer than the other.
+        A search ends at parameters where the gradient is at most `tolerance` long, and which are at most `reach` away
+        from the centre.
     row, change : float
         The longest gradient of a row, and the sensitivity of the sum of gradients.
     tilt_scale, tilt_step : float
         The tilt's standard deviation and lattice; 0 without a tilt.
     sensitivity : float
-        Of what is told, in l2 norm.
+        How far one row moves what is told, in l2 norm.
     """
 
     minimum: Minimum
@@ -195,10 +197,10 @@ class Search:
     tilt_step: float
     sensitivity: float
 
-    def found(self, total: Callable[[Statistic], Array], tilt: Array | float = 0.0) -> Array:
+    def find(self, total: Callable[[Statistic], Array], tilt: Array | float = 0.0) -> Array:
         """Return u at the minimum, within the tolerance, from a function that returns sums over all rows."""
         minimum = self.minimum
-        theta = self._searched(total, tilt)
+        theta = self._descend(total, tilt)
         at = minimum.gradients.at(theta)
         gradient = self.quadratic @ (theta - minimum.centre) + total(at) + tilt
         if not (self.is_near(theta, gradient) and at.sensitivity("add_remove", "l2") <= self.row):
@@ -206,11 +208,11 @@ class Search:
         return self._root @ (theta - minimum.centre)
 
     def is_near(self, theta: Array, gradient: Array) -> bool:
-        """Whether parameters with such a gradient are as near to the minimum as was reckoned with; NaN is not."""
+        """Whether parameters with this gradient are as near to the minimum as the bounds assume. NaN is not near."""
         within = np.linalg.norm(theta - self.minimum.centre) <= self.reach
         return bool(within and np.linalg.norm(gradient) <= self.tolerance)
 
-    def _searched(self, total: Callable[[Statistic], Array], tilt: Array | float) -> Array:
+    def _descend(self, total: Callable[[Statistic], Array], tilt: Array | float) -> Array:
         """Return parameters near the minimum."""
         minimum = self.minimum
         theta, metric, short = minimum.centre, self._metric, 1.0
@@ -221,13 +223,13 @@ class Search:
             return slope
 
         here, shorter = gradient(theta), 1.0
-        memory: list[tuple[Array, Array]] = []  # of steps, and of what they changed in the gradient
+        memory: list[tuple[Array, Array]] = []  # Earlier steps, and how each of them changed the gradient.
         while not self.is_near(theta, here):
             step, rest = np.zeros_like(theta), here
             if memory:
                 steps, changes = (np.column_stack(parts) for parts in zip(*memory))
-                shares = np.linalg.lstsq(self._scaled(changes), self._scaled(here), rcond=1e-10)[0]
-                step, rest = -steps @ shares, here - changes @ shares
+                factors = np.linalg.lstsq(self._scaled(changes), self._scaled(here), rcond=1e-10)[0]
+                step, rest = -steps @ factors, here - changes @ factors
             ahead = theta + step - short * cho_solve(metric, rest)
             there = gradient(ahead)
             better = float(np.linalg.norm(self._scaled(there)) / np.linalg.norm(self._scaled(here)))
@@ -235,7 +237,7 @@ class Search:
             if better <= (_FAR_BETTER if memory else 1 - (least * shorter if plain else short / 4)):
                 memory = [*memory, (ahead - theta, there - here)][-_REMEMBERED:]
                 theta, here = ahead, there
-            elif memory:  # second derivatives are not what they were
+            elif memory:  # Second derivatives have changed, so they are computed anew.
                 memory, short = [], 1.0
                 metric = self._factors(minimum.gradients.at(theta).second_derivatives(total))
             elif not plain and short > _SHORTEST:
@@ -247,8 +249,8 @@ class Search:
 
     def parameters(self, told: Array) -> Array:
         """Return the parameters that are told by u."""
-        found: Array = self.minimum.centre + solve_triangular(self._root, told)
-        return found
+        parameters: Array = self.minimum.centre + solve_triangular(self._root, told)
+        return parameters
 
     @cached_property
     def _root(self) -> Array:

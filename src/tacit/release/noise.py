@@ -31,7 +31,7 @@ def discrete_laplace(scale: float, size: int | tuple[int, ...], gen: SecureGener
     Parameters
     ----------
     scale : float
-        In lattice steps, from 2**-10 to 2**40. The variance is just under 2 scale^2.
+        The scale in lattice steps, from 2**-10 to 2**40. The variance is just under 2 scale^2.
     size : int or tuple of int
         Shape of the result.
     gen : SecureGenerator
@@ -57,8 +57,8 @@ def discrete_gaussian(sigma: float, size: int | tuple[int, ...], gen: SecureGene
     Parameters
     ----------
     sigma : float
-        In lattice steps, from 2**-10 to 2**40. The standard deviation is at most sigma, and from sigma = 2 on equal to
-        it in float64.
+        The scale in lattice steps, from 2**-10 to 2**40. The standard deviation is at most sigma, and from sigma = 2 on
+        equal to it in float64.
     size : int or tuple of int
         Shape of the result.
     gen : SecureGenerator
@@ -87,9 +87,9 @@ def exponential_select(
     Parameters
     ----------
     utilities : array of integers, shape (n,)
-        In lattice steps, under 2**62 in absolute value.
+        The utilities in lattice steps, under 2**62 in absolute value.
     scale : float
-        In lattice steps.
+        The scale in lattice steps.
     gen : SecureGenerator
         See :func:`tacit.release.generator.generator`.
     multiplicities : array of integers, shape (n,), optional
@@ -115,7 +115,7 @@ def exponential_select(
     >>> from tacit.release.noise import exponential_select
     >>> gen = generator(0)
     >>> picks = [exponential_select([0, 0, 100], scale=50.0, gen=gen) for _ in range(1000)]
-    >>> bool(730 < np.bincount(picks)[2] < 840)  # 787 expected
+    >>> bool(730 < np.bincount(picks)[2] < 840)  # 787 are expected.
     True
     """
     utility, count = _check_candidates(utilities, multiplicities)
@@ -123,8 +123,9 @@ def exponential_select(
         raise ValueError(f"scale is {scale!r}; it must be a positive, finite number of lattice steps.")
     deficit = np.maximum(utility[count > 0].max() - utility, 0)
     with np.errstate(under="ignore", over="ignore"):
-        weight = count * np.exp(-deficit / scale)  # to a relative error under 2**-33, or absolutely tiny
-    lift = math.ldexp(1.0, 60 - math.frexp(float(weight.sum()))[1])  # lifted weights sum to between 2**59 and 2**60
+        weight = count * np.exp(-deficit / scale)  # The relative error is under 2**-33, or the weight is tiny.
+    # Lifted weights sum to between 2**59 and 2**60.
+    lift = math.ldexp(1.0, 60 - math.frexp(float(weight.sum()))[1])
     envelope = np.where(count > 0, np.floor(weight * (lift * (1 + 2.0**-32))) + 1, 0).astype(np.int64)
     cumulative = np.cumsum(envelope)
     while True:

@@ -19,7 +19,7 @@ from tacit.privacy import (
 from tacit.release.noise import discretisation_error, laplace_discretisation_error
 from tacit.release.smooth import MISMATCH
 
-FINEST_NOISE = 2.0**28  # the least noise a release may have, in lattice steps: what `planned` charges for
+FINEST_NOISE = 2.0**28  # The least noise of a release, in lattice steps: `planned` charges for this much.
 
 
 def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:

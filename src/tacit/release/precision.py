@@ -19,19 +19,19 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, Laplace, Plan, PlanError, Relation, Step
 from tacit.release.lattice import Lattice
 from tacit.release.planning import FINEST_NOISE
 from tacit.release.statistic import Norm, Statistic
 from tacit.release.strips import LARGEST_SCALE
+from tacit.rounding import UNIT_ROUNDOFF
 
-BLOCK_ROWS = 8192
-MOST_ROWS = 2**30
-_MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS
-_MORE_OPERATIONS = 64  # that a statistic may apply to what it sums, beside adding it up
-_UNIT_ROUNDOFF = 2.0**-53
+BLOCK_ROWS = 8192  # The most rows of a block, m above.
+MOST_ROWS = 2**30  # The most rows of a table; the curator refuses more.
+_MOST_BLOCKS = MOST_ROWS // BLOCK_ROWS  # The most blocks of a table.
+_MORE_OPERATIONS = 64  # A statistic may apply this many operations to what it sums, beside adding it up.
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Precision:
     Parameters
     ----------
     sums : Lattice
-        What block sums are rounded to.
+        The lattice that block sums are rounded to.
     noise : Lattice
-        What their total is rounded to; the noise is whole steps of it.
+        The lattice that their total is rounded to; the noise is whole steps of it.
     sensitivity : float
-        With all rounding errors.
+        The sensitivity, with all rounding errors.
     """
 
     sums: Lattice
@@ -56,9 +56,9 @@ class Precision:
     def of(cls, statistic: Statistic, noise_multiplier: float, neighbors: Relation, norm: Norm) -> Precision:
         """Return the precision of a statistic's sum; for a choice, of norm "linf", that of the sums it is made from."""
         stated, largest = statistic.sensitivity(neighbors, norm), statistic.sensitivity("add_remove", norm)
-        off = (BLOCK_ROWS + _MORE_OPERATIONS) * _UNIT_ROUNDOFF
+        off = (BLOCK_ROWS + _MORE_OPERATIONS) * UNIT_ROUNDOFF
         summation = 2 * _MOST_BLOCKS * (off / (1 - off) * BLOCK_ROWS * largest)
-        # A choice cuts its sums off at 2^60 steps and adds offsets to them, so that they need two bits less.
+        # A choice cuts its sums off at 2^60 steps and adds offsets to them, so that two bits must stay free.
         sums = Lattice.for_sums(largest, MOST_ROWS * (4 if norm == "linf" else 1))
         noise = sums if norm == "linf" else Lattice.for_noise(noise_multiplier * stated, largest)
         rounding = _rounding(sums, statistic.size, norm, _MOST_BLOCKS) + _rounding(noise, statistic.size, norm)
@@ -87,7 +87,7 @@ class _Unit:
 
     size: int
 
-    def block_sum(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def block_sum(self, block: Array) -> Array:
         return np.zeros(self.size)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:

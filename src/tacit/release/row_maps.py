@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 
-Array = NDArray[np.float64]
-
-_LONGEST = 1e150  # squares of more overflow
+_LONGEST = 1e150  # The squares of larger numbers overflow.
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +165,7 @@ def _into_ball(z: Array) -> Array:
     lengths = _lengths(z)
     odd = ~np.isfinite(lengths)
     if odd.any():
-        z[:, odd] = _shortened(z[:, odd])
+        z[:, odd] = _shorten(z[:, odd])
         lengths[odd] = _lengths(_zero_for_missing(z[:, odd]))
     radius = math.sqrt(len(z))
     z *= radius / np.maximum(lengths, radius)
@@ -182,8 +180,8 @@ def _lengths(z: Array) -> Array:
     return np.sqrt(squares, out=squares)
 
 
-def _shortened(z: Array) -> Array:
-    """Return rows whose squares overflow in the same directions, with lengths that do not; NaN stays NaN."""
+def _shorten(z: Array) -> Array:
+    """Return rows, shortened in the same direction if their squares overflow, so that they do not. NaN stays NaN."""
     z = np.clip(z, -1e300, 1e300)
     largest = np.abs(_zero_for_missing(z)).max(axis=0)
     return np.where(largest > _LONGEST, np.clip(z / largest, -1.0, 1.0) * _LONGEST, z)

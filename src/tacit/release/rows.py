@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.release.sampling import PoissonSample, Share
 
 _Out = TypeVar("_Out")
@@ -18,7 +19,7 @@ class Rows(Protocol):
 
     @property
     def local(self) -> bool:
-        """Whether blocks can be had here; rows on a cluster stay there."""
+        """Whether this process can read blocks; rows on a cluster stay there."""
 
     @property
     def n_rows(self) -> int:
@@ -26,19 +27,19 @@ class Rows(Protocol):
 
     def sum(
         self,
-        function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        function: Callable[[Array], Array],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]],
+        finish: Callable[[Array], NDArray[np.int64]],
     ) -> NDArray[np.int64]:
-        """Add up ``finish(function(block))`` over all blocks; of a wide block, `function` may be added up in strips."""
+        """Add up ``finish(function(block))`` over all blocks. A wide block may be passed to `function` in strips."""
 
-    def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Rows:
+    def map(self, function: Callable[[Array], Array]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
 
     def held(self) -> Rows:
-        """Return the same rows, mapped once and for all where memory allows."""
+        """Return the same rows, mapped once and for all if memory allows."""
 
-    def blocks(self) -> Iterator[NDArray[np.float64]]:
+    def blocks(self) -> Iterator[Array]:
         """Yield the blocks, for statistics that are no sums."""
 
     def sampled(self, kept: PoissonSample | Share) -> Rows:

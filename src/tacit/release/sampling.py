@@ -42,7 +42,7 @@ class PoissonSample:
     """
 
     rate: float
-    key: bytes = field(repr=False)  # whoever reads it in a log knows who is in the sample
+    key: bytes = field(repr=False)  # It is hidden, because whoever reads it in a log knows who is in the sample.
 
     @classmethod
     def draw(cls, rate: float, generator: SecureGenerator) -> PoissonSample:
@@ -80,7 +80,7 @@ class Deal:
 
     def __call__(self, place: Place, rows: int) -> NDArray[np.int64]:
         """Return the share that each row of a block is dealt to, from 0 on."""
-        return _dealt(self.parts, self.key, place, rows).astype(np.int64)
+        return _share_numbers(self.parts, self.key, place, rows).astype(np.int64)
 
     def share(self, index: int) -> Share:
         """Return one of the shares."""
@@ -98,12 +98,12 @@ class Share:
 
     def __call__(self, place: Place, rows: int) -> NDArray[np.bool_]:
         """Return which rows of a block are in the share."""
-        kept: NDArray[np.bool_] = _dealt(self.deal.parts, self.deal.key, place, rows) == self.index
+        kept: NDArray[np.bool_] = _share_numbers(self.deal.parts, self.deal.key, place, rows) == self.index
         return kept
 
 
-@lru_cache(maxsize=2048)  # at most 64 MB: releases of all shares of a step ask for the same blocks
-def _dealt(parts: int, key: bytes, place: Place, rows: int) -> NDArray[np.unsignedinteger[Any]]:
+@lru_cache(maxsize=2048)  # At most 64 MB. The releases of all shares of a step ask for the same blocks.
+def _share_numbers(parts: int, key: bytes, place: Place, rows: int) -> NDArray[np.unsignedinteger[Any]]:
     """Return the share of each row, in the narrowest type: 16 random bits a row, or 32 where shares are many."""
     width, narrow = (16, "u1") if parts <= 2**8 else (32, "u4")
     numbers = _bits(key, place, -(-rows * width // 64)).view(f"<u{width // 8}")[:rows]

@@ -38,20 +38,22 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, PlanError, Relation, SmoothGaussian, SmoothLaplace, Step
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
 from tacit.release.sampling import Deal
 
-MISMATCH = 2.0**-80  # for each number; see above
-_EXACT = Context(140, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)
-_WORDS = 7  # of 64 bits, in a uniform number
-_FINENESS = 40  # log2 of the steps in the range, or one more
-_LEAST = 2.0**-150
+# All of these are part of the proof above.
+MISMATCH = 2.0**-80  # The sampling error that is charged for each number.
+_EXACT = Context(140, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)  # Decimal arithmetic with 140 digits.
+_WORDS = 7  # A uniform number has this many words of 64 random bits.
+_FINENESS = 40  # The range has from 2^40 to 2^41 steps.
+_LEAST = 2.0**-150  # The least scale of noise, as a part of the range.
 
 
 class SmoothStatistic(ABC):
-    """An answer with a bound on how far one row can move it here, and next to here.
+    """An answer with a smooth bound: how far one row can move it, at this table and at tables near it.
 
     Formal guarantees a statistic gives
     -----------------------------------
@@ -67,8 +69,8 @@ class SmoothStatistic(ABC):
     jointly convex.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Array
+    high: Array
 
     @property
     def size(self) -> int:
@@ -81,12 +83,12 @@ class SmoothStatistic(ABC):
 
     @abstractmethod
     def least(self, smoothness: float) -> float:
-        """Return what no bound is under."""
+        """Return a public number that no bound is smaller than."""
 
     @abstractmethod
     def answer(
-        self, blocks: Iterable[tuple[NDArray[np.float64], NDArray[np.int64]]], smoothness: float
-    ) -> tuple[Sequence[Fraction], NDArray[np.float64]]:
+        self, blocks: Iterable[tuple[Array, NDArray[np.int64]]], smoothness: float
+    ) -> tuple[Sequence[Fraction], Array]:
         """Return the numbers, each within ``low`` and ``high``, and their bounds.
 
         Blocks come as rows and the numbers of the groups that they are dealt to.
@@ -116,7 +118,7 @@ class SmoothNoise:
             raise PlanError(f"Step {step.name!r} is a {step.kind} step, and this answer is of all rows.")
         if isinstance(step, (SmoothLaplace, SmoothGaussian)):
             smoothness, shift = step.smoothness, step.shift
-        else:  # one bound for all tables
+        else:  # There is one bound for all tables.
             smoothness, shift = 0.0, 1 / step.noise_multiplier
         widths = statistic.high - statistic.low
         least = statistic.least(smoothness)
@@ -140,9 +142,7 @@ class SmoothNoise:
         """The finest of the lattices that numbers are rounded to."""
         return Lattice(min(self.steps))
 
-    def added(
-        self, statistic: SmoothStatistic, blocks: Iterable[NDArray[np.float64]], gen: SecureGenerator
-    ) -> NDArray[np.float64]:
+    def add_to(self, statistic: SmoothStatistic, blocks: Iterable[Array], gen: SecureGenerator) -> Array:
         """Return the statistic's answer with noise, rounded and within its range."""
         deal = Deal.draw(statistic.groups(self.smoothness), gen)
         dealt = ((block, deal((0, number), len(block))) for number, block in enumerate(blocks))

@@ -18,9 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from tacit.arrays import Array
 from tacit.privacy import Relation
 
 Norm = Literal["l1", "l2", "linf"]
@@ -50,7 +48,7 @@ class Statistic(Protocol):
     def size(self) -> int:
         """How many numbers the sum has."""
 
-    def block_sum(self, block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block (rows, columns)."""
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:

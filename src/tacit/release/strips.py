@@ -12,7 +12,7 @@ The envelope
     up to see to that.
 
 The tails
-    Beyond the last strip, from `reach` on, each side is cut into strides longer than the scale. The g-th stride is
+    Beyond the last strip, from `tail_start` on, each side is cut into strides longer than the scale. The g-th stride is
     proposed with probability 2^-(g+1), by fair coins, and has a ceiling lower by that factor. Energy is convex and
     grows by at least 1 > ln 2 in the first stride, so exp(-energy) more than halves from each stride to the next, and
     stays under its ceiling.
@@ -40,13 +40,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.release.exact import falls_under
 from tacit.release.generator import SecureGenerator
 
-_SLOT_BITS = 13  # with up to 35 bits of position and 16 of U, one random word makes one proposal
-_QUICK_BITS = 16
-_BATCH = 2**14  # proposals at a time: what fits in a processor's cache
-_DOUBT = 2.0**-32
+# These three change the speed, which benchmarks/noise.py measures, and no guarantee.
+_SLOT_BITS = 13  # With up to 35 bits of position and 16 of U, one random word makes one proposal.
+_QUICK_BITS = 16  # The number of bits of U that the quick test compares.
+_BATCH = 2**14  # So many proposals at a time fit in a processor's cache.
+_DOUBT = 2.0**-32  # A comparison that is closer than this, relatively, is decided exactly; see above.
 
 SMALLEST_SCALE, LARGEST_SCALE = 2.0**-10, 2.0**40
 
@@ -57,13 +59,13 @@ class Strips:
 
     power: int
     scale: float
-    shift: int  # log2 of the strips' width
-    start: NDArray[np.int64]  # first integer of the slot's strip
-    ceiling: NDArray[np.float64]  # whole multiples of one constant, exact in float64
-    quick: NDArray[np.uint16]  # U < quick / 2**16 means acceptance anywhere in the strip
-    side: NDArray[np.int8]  # +1 and -1 for the right and the left tail, 0 for a strip
-    reach: int  # the right tail starts here, the left one at ~reach = -reach - 1
-    stride_shift: int  # log2 of the tails' strides
+    shift: int  # The logarithm, to base 2, of the strips' width.
+    start: NDArray[np.int64]  # The first integer of the slot's strip.
+    ceiling: Array  # Whole multiples of one constant, exact in float64.
+    quick: NDArray[np.uint16]  # If U < quick / 2**16, every point of the strip is accepted.
+    side: NDArray[np.int8]  # +1 is for the right tail, -1 for the left one, and 0 for a strip.
+    tail_start: int  # The right tail starts here, and the left one at ~tail_start = -tail_start - 1.
+    stride_shift: int  # The logarithm, to base 2, of the length of the tails' strides.
 
     def sample(self, size: int | tuple[int, ...], gen: SecureGenerator) -> NDArray[np.int64]:
         """Draw independent integers."""
@@ -94,19 +96,19 @@ class Strips:
 
     def _with_tails(
         self, draws: NDArray[np.int64], slot: NDArray[np.intp], gen: SecureGenerator
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int64], Array]:
         """Place the proposals that fell on a tail's slot, and return every proposal's ceiling."""
         ceiling, side = self.ceiling[slot], self.side[slot]
         tail = np.flatnonzero(side)
         strides = _tosses_before_heads(tail.size, gen)
         position = gen.bits(tail.size) & np.uint64(2**self.stride_shift - 1)
-        right = self.reach + (strides << self.stride_shift) + position.astype(np.int64)
+        right = self.tail_start + (strides << self.stride_shift) + position.astype(np.int64)
         draws[tail] = np.where(side[tail] > 0, right, ~right)
         ceiling[tail] = np.ldexp(ceiling[tail], (-1 - strides).astype(np.intc))
         return draws, ceiling
 
     def _under_the_law(
-        self, u: NDArray[np.uint64], draws: NDArray[np.int64], ceiling: NDArray[np.float64], gen: SecureGenerator
+        self, u: NDArray[np.uint64], draws: NDArray[np.int64], ceiling: Array, gen: SecureGenerator
     ) -> NDArray[np.bool_]:
         """Decide U * ceiling < exp(-energy), for U in [u, u + 1) / 2**64."""
         goal = np.exp(-_energy(draws, self.power, self.scale)) / ceiling * 2.0**64
@@ -127,8 +129,8 @@ def strips(power: int, scale: float) -> Strips:
             f"The noise's scale is {scale!r} lattice steps; it must be from 2**-10 to 2**40. Change the step."
         )
     scale = float(scale)
-    binade = math.frexp(scale)[1]  # 2**(binade - 1) <= scale < 2**binade
-    shift, stride_shift = max(0, binade - 6), max(0, binade)  # 32 to 64 strips per scale; strides longer than it
+    binade = math.frexp(scale)[1]  # So 2**(binade - 1) <= scale < 2**binade.
+    shift, stride_shift = max(0, binade - 6), max(0, binade)  # 32 to 64 strips per scale; longer strides
     width = 2**shift
     # The tails start where exp(-energy) is under 2**-8.
     half = int(scale * (8 * math.log(2) * power) ** (1 / power)) // width + 1
@@ -143,7 +145,7 @@ def strips(power: int, scale: float) -> Strips:
     # Rounding up takes less than a slot for each. A constant in single precision has exact multiples in double.
     constant = float(np.nextafter(np.float32(needed.sum() / (2**_SLOT_BITS - needed.size - 1)), np.float32(np.inf)))
     height = np.maximum(1, np.ceil(needed / constant)).astype(np.int64)
-    height[half] += 2**_SLOT_BITS - height.sum()  # slots left over go to the strip that starts at zero
+    height[half] += 2**_SLOT_BITS - height.sum()  # The strip that starts at zero takes the slots left over.
     ceiling = np.float64(constant) * height
     quick = np.append(np.floor(lowest / ceiling[:-2] * (1 - _DOUBT) * 2**_QUICK_BITS), [0, 0]).astype(np.uint16)
     ceiling[-2:] /= spread
@@ -158,12 +160,12 @@ def strips(power: int, scale: float) -> Strips:
         ceiling=ceiling[owner],
         quick=quick[owner],
         side=side[owner],
-        reach=half * width,
+        tail_start=half * width,
         stride_shift=stride_shift,
     )
 
 
-def _energy(k: NDArray[np.int64], power: int, scale: float) -> NDArray[np.float64]:
+def _energy(k: NDArray[np.int64], power: int, scale: float) -> Array:
     ratio = np.abs(k) / scale
     return ratio if power == 1 else 0.5 * ratio * ratio
 

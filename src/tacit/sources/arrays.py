@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tacit.arrays import Array
 from tacit.sources.source import BLOCK_ROWS, Source
 
 _RESHAPE = (
@@ -55,7 +56,7 @@ class ArraySource(Source):
     def types(self) -> pa.Schema:
         raise TypeError("Columns of an array have no names. Make it a data frame, and name them.")
 
-    def blocks(self) -> Iterator[NDArray[np.float64]]:
+    def blocks(self) -> Iterator[Array]:
         for start in range(0, self.n_rows, BLOCK_ROWS):
             yield np.asarray(self.array[start : start + BLOCK_ROWS], dtype=np.float64)
 
@@ -104,15 +105,15 @@ def _as_array(values: Any) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except (ValueError, TypeError):
-        pass  # its message may quote a row
+        pass  # Its message may quote a row.
     raise ValueError("Expected a 2D array of numbers: rows of equal length, but they could not be read as such.")
 
 
-def _numbers_in_objects(array: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers_in_objects(array: NDArray[Any]) -> Array:
     try:
         return array.astype(np.float64)
     except TypeError:
-        # In the words scikit-learn's own checks look for.
+        # Scikit-learn's own checks look for these words.
         error: Exception = TypeError("Expected numbers: the argument must be a string or a real number, in every cell.")
     except (ValueError, OverflowError):
         error = ValueError("Expected numbers, but could not convert string to float in one of the cells.")

@@ -18,12 +18,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from tacit.sources.files import check_readable, cut, guarded, no_rows
+from tacit.sources.files import check_readable, cut, guard, no_rows
 from tacit.sources.names import check_names, check_selection, listed
 from tacit.sources.source import Source
 
 DELIMITERS = ",;\t|"
-_READ_SIZE = 1 << 19  # also the longest line that can be read; about fifty such pieces are held at a time
+_READ_SIZE = 1 << 19  # The bytes of one piece, and of the longest line. About fifty pieces are in memory at a time.
 
 
 class CsvSource(Source):
@@ -75,7 +75,7 @@ class CsvSource(Source):
     def blocks(self) -> Iterator[pa.Table]:
         check_readable(self.path)
         names = [self._name_in_file[name] for name in self._columns]
-        for block in cut(guarded(self._batches(names), self._malformed())):
+        for block in cut(guard(self._batches(names), self._malformed())):
             yield block.rename_columns(list(self._columns))
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -108,7 +108,7 @@ class CsvSource(Source):
         )
 
     def select(self, columns: Sequence[str]) -> CsvSource:
-        selected = copy(self)  # keeps the count of rows, where it is known
+        selected = copy(self)  # The copy keeps the number of rows, if it is known.
         selected._columns = check_selection(columns, self._columns)
         return selected
 
@@ -137,7 +137,7 @@ def _check_header(names: Sequence[str], path: Path) -> tuple[str, ...]:
             "if it is the index of a pandas frame, write the file with index=False."
         )
     if any(_is_number(name) for name in names):
-        # Names are public, they appear in models and reports: a row taken for the header would be published.
+        # Names are public, and appear in models and reports. A row that is taken for the header would be published.
         raise ValueError(
             f"The first line of {path} must name the columns, but one of the names is a number, as if the line were "
             "a row of data. Add a line of names; if it is a name, put a letter before it."

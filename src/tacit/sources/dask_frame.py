@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
 from tacit.sources.names import check_names, check_selection, listed
@@ -17,15 +17,15 @@ from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
     PartitionedSource,
-    added,
+    add_partials,
+    compute_unquoted,
     held_blocks,
     held_sum,
     partial_sum,
-    unquoted,
 )
 from tacit.sources.source import Source
 
-_AT_ONCE = 8  # partial sums that one task adds up
+_AT_ONCE = 8  # One task adds up so many partial sums.
 
 
 class DaskSource(PartitionedSource):
@@ -52,7 +52,7 @@ class DaskSource(PartitionedSource):
         elif collection.ndim != 2:
             raise ValueError(f"Expected 2D array, got {collection.ndim}D array instead: rows by columns.")
         else:
-            self._collection = collection.rechunk({1: -1})  # whole rows
+            self._collection = collection.rechunk({1: -1})  # Now every chunk has whole rows.
 
     @property
     def columns(self) -> tuple[str, ...] | None:
@@ -64,7 +64,7 @@ class DaskSource(PartitionedSource):
 
     @property
     def n_rows(self) -> int:
-        return unquoted(lambda: len(self._collection))
+        return compute_unquoted(lambda: len(self._collection))
 
     @property
     def types(self) -> pa.Schema:
@@ -86,7 +86,7 @@ class DaskSource(PartitionedSource):
         return _total(_partition_sum, np.ravel(self._collection.to_delayed()), pickled)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        return HeldDask(_held_partition, np.ravel(self._collection.to_delayed()), pickled, names, self)
+        return HeldDask(_hold_partition, np.ravel(self._collection.to_delayed()), pickled, names, self)
 
     def __repr__(self) -> str:
         columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
@@ -108,7 +108,7 @@ class HeldDask(HeldPartitions):
 
         super().__init__(names, origin)
         shared, held = dask.delayed(pickled), dask.delayed(function)
-        self._held_partitions = unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
+        self._held_partitions = compute_unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
 
     @property
     def _partitions(self) -> int:
@@ -118,18 +118,20 @@ class HeldDask(HeldPartitions):
         return _total(_sum_of_held, self._held_partitions, pickled)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        return HeldDask(_held_again, self._held_partitions, pickled, names, self)
+        return HeldDask(_hold_again, self._held_partitions, pickled, names, self)
 
 
 def _total(function: Callable[[Any, bytes, int], Partial], partitions: Iterable[Any], pickled: bytes) -> Partial:
     """Return what a function of partitions adds up to, by a tree of tasks."""
     import dask
 
-    shared = dask.delayed(pickled)  # sent once, not with each task
+    shared = dask.delayed(pickled)  # It is sent once, and not with each task.
     summed = dask.delayed(function, pure=True)
     level = [summed(part, shared, number) for number, part in enumerate(partitions)]
     while len(level) > 1:
-        level = [dask.delayed(added)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)]
+        level = [
+            dask.delayed(add_partials)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)
+        ]
     return dask.compute(level[0])[0]
 
 
@@ -137,11 +139,11 @@ def _partition_sum(partition: Any, pickled: bytes, number: int) -> Partial:
     return partial_sum(partial(_blocks, partition), pickled, number)
 
 
-def _held_partition(partition: Any, pickled: bytes) -> list[Any]:
+def _hold_partition(partition: Any, pickled: bytes) -> list[Any]:
     return list(held_blocks(partial(_blocks, partition), pickled))
 
 
-def _held_again(held: list[Any], pickled: bytes) -> list[Any]:
+def _hold_again(held: list[Any], pickled: bytes) -> list[Any]:
     return list(held_blocks(lambda: held, pickled))
 
 
@@ -149,6 +151,6 @@ def _sum_of_held(held: list[Any], pickled: bytes, number: int) -> Partial:
     return held_sum(lambda: held, pickled, number)
 
 
-def _blocks(partition: Any) -> Iterator[pa.Table | NDArray[np.float64]]:
+def _blocks(partition: Any) -> Iterator[pa.Table | Array]:
     if len(partition):
         yield from (FrameSource if hasattr(partition, "columns") else ArraySource)(partition).blocks()

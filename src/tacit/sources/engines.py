@@ -32,7 +32,7 @@ def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
     Parameters
     ----------
     path : str or Path
-        As the workers see it.
+        The path, as the workers see it.
     engine : str
         ``local``; ``dask://HOST:PORT``, the address of a scheduler, or ``dask://local``, one worker process for each
         processor of this machine; ``spark://HOST:PORT``, a master, or ``spark://local[2]``, threads of this machine.
@@ -103,7 +103,7 @@ def _csv_on_spark(session: Any, path: Path) -> Any:
     local = CsvSource(path)
     if not local.empty_lines_are_rows:
         return session.read.options(header=True, sep=local.delimiter).csv(str(path)).toDF(*local.columns)
-    # Spark's own reader of CSV drops empty lines, whatever it is told.
+    # Spark's own CSV reader drops empty lines, with every setting.
     lines = session.sparkContext.textFile(str(path), 1)
     cells = lines.mapPartitionsWithIndex(partial(_single_cells, header_lines=local.lines_before + 1))
     return session.createDataFrame(cells, "cell string").toDF(*local.columns)

@@ -50,7 +50,7 @@ def cut(batches: Iterable[pa.RecordBatch], position: int = 0) -> Iterator[pa.Tab
         yield pa.Table.from_batches(held)
 
 
-def guarded(batches: Iterable[pa.RecordBatch], complaint: str) -> Iterator[pa.RecordBatch]:
+def guard(batches: Iterable[pa.RecordBatch], complaint: str) -> Iterator[pa.RecordBatch]:
     """Pass batches on; where reading fails, say `complaint` instead of pyarrow's message, which quotes the row."""
     iterator = iter(batches)
     while True:
@@ -58,7 +58,7 @@ def guarded(batches: Iterable[pa.RecordBatch], complaint: str) -> Iterator[pa.Re
             batch = next(iterator)
         except StopIteration:
             return
-        except (pa.ArrowException, OSError, KeyError):  # the last, of columns that have the same name
+        except (pa.ArrowException, OSError, KeyError):  # Columns with the same name raise a KeyError.
             break
         yield batch
     raise ValueError(complaint)

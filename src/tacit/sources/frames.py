@@ -34,7 +34,7 @@ class FrameSource(Source):
     def __init__(self, frame: Any) -> None:
         wrapped = _eager(frame)
         self._untyped = _untyped(frame)
-        self._frame = wrapped.to_native()  # unwrapped, because not every version of narwhals can be pickled
+        self._frame = wrapped.to_native()  # Unwrapped, because not every version of narwhals can be pickled.
         self._shape = wrapped.shape
         self._columns = check_names([str(name) for name in wrapped.columns], "the data frame")
         if self.n_rows == 0:
@@ -89,7 +89,7 @@ def as_table(frame: Any) -> pa.Table:
 
 def is_frame(value: Any) -> bool:
     """Whether `value` is a data frame of some kind, or a dictionary of columns."""
-    # Asked of the type, because the names of a lazy frame may take a query to find out.
+    # The type is asked, because finding the names of a lazy frame may take a query.
     return isinstance(value, Mapping | pa.RecordBatch) or hasattr(type(value), "columns")
 
 
@@ -99,7 +99,7 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
         frame = as_table(frame)
     elif isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
-    # Duplicates are possible in these two, and versions of narwhals differ in what they do about them.
+    # These two can have duplicate names, which versions of narwhals treat differently.
     if isinstance(frame, pa.Table):
         check_names(frame.column_names, "the data frame")
     elif nw.dependencies.is_pandas_like_dataframe(frame):
@@ -143,7 +143,7 @@ def _column(values: Any, name: str) -> pa.Array | pa.ChunkedArray:
             return values
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        pass  # its message quotes the cell
+        pass  # Its message quotes the cell.
     raise UnreadableCells(
         f"Column {name!r} mixes kinds of values, such as text and numbers, or holds some other kind of object. Convert "
         "it to one kind: numbers, text, or true and false."

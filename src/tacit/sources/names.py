@@ -37,7 +37,7 @@ def listed(names: Sequence[str], at_most: int = 10) -> str:
 
 def did_you_mean(wrong: Sequence[str], right: Sequence[str]) -> str:
     """Return a question to add to a sentence about wrong names, or nothing if none of the right ones is close."""
-    lower = {name.lower(): name for name in right}  # case is the most frequent slip
+    lower = {name.lower(): name for name in right}  # Wrong case is the most frequent mistake.
     guesses = {name: get_close_matches(name.lower(), lower, n=1) for name in wrong}
     near = [f"{lower[guess[0]]!r} for {name!r}" for name, guess in guesses.items() if guess]
     return f" Did you mean {', '.join(near)}?" if near else ""

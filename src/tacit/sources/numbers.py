@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.source import Source, UnreadableCells
 
-#: What people write for a missing number. (NaN is read as a number that is none, and needs no mention.)
+#: What people write for a missing number. (NaN is a float64 already, and is not listed.)
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "none", "?", "-", ".")
 _FLOAT64 = pa.float64()
 
@@ -44,15 +45,15 @@ def has_missing(source: Source) -> bool:
     return bool(source.sum(_blocks_with_missing)[0])
 
 
-def _blocks_with_missing(block: pa.Table | NDArray[np.float64]) -> NDArray[np.int64]:
+def _blocks_with_missing(block: pa.Table | Array) -> NDArray[np.int64]:
     cells = matrix(block)
     with np.errstate(over="ignore", invalid="ignore"):
-        # A finite sum has finite terms, and is found sooner than whether all of them are.
+        # A finite sum has finite terms, and is quicker to compute than a test of all cells.
         finite = np.isfinite(cells.sum()) or np.isfinite(cells).all()
     return np.array([not finite], dtype=np.int64)
 
 
-def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None = None) -> NDArray[np.float64]:
+def matrix(block: pa.Table | Array, columns: Sequence[str] | None = None) -> Array:
     """Return a block as a float64 matrix (rows, columns), nulls as NaN.
 
     Parameters
@@ -60,7 +61,7 @@ def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None 
     block : pyarrow.Table or ndarray
         An array is returned as it is.
     columns : sequence of str, optional
-        Which columns of the table, in which order; by default all.
+        The columns of the table, in order; by default all.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def matrix(block: pa.Table | NDArray[np.float64], columns: Sequence[str] | None 
     return out.T
 
 
-def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def as_numbers(column: pa.ChunkedArray, name: str) -> Array:
     """Return a column of numbers, truth values, or text that reads as numbers, as float64; nulls as NaN.
 
     Examples
@@ -106,7 +107,11 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
 
 def is_text(type_: pa.DataType) -> bool:
     """Whether an arrow type is text, of whichever layout."""
-    return str(type_) in ("string", "large_string", "string_view")  # by name: old versions of pyarrow know two of them
+    return str(type_) in (
+        "string",
+        "large_string",
+        "string_view",
+    )  # By name, because old versions of pyarrow know only two.
 
 
 def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -129,7 +134,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 def _numbers_in_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     try:
         return _float64(column)
-    except pa.ArrowInvalid:  # its message quotes the cell
+    except pa.ArrowInvalid:  # Its message quotes the cell.
         pass
     try:
         column = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
@@ -150,6 +155,6 @@ def _is_number(type_: pa.DataType) -> bool:
 
 def _float64(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_float16(column.type):
-        return pa.chunked_array([np.asarray(column, dtype=np.float64)])  # which pyarrow learnt to cast only lately
-    # Unsafe only in that integers beyond 2**53 are rounded instead of refused (with a message that quotes them).
+        return pa.chunked_array([np.asarray(column, dtype=np.float64)])  # Older versions of pyarrow cannot cast it.
+    # Unsafe means only that integers beyond 2**53 are rounded. A refusal would quote them.
     return column.cast(_FLOAT64, safe=False)

@@ -22,7 +22,7 @@ _FILES: dict[str, type[CsvSource] | type[ParquetSource]] = {
     ".tsv.gz": CsvSource,
     ".parquet": ParquetSource,
 }
-_LONGEST_NAME = 255  # of a file, on the systems that are in use
+_LONGEST_NAME = 255  # The longest name of a file on common systems.
 
 
 def as_source(X: Any) -> Source:
@@ -56,7 +56,7 @@ def as_source(X: Any) -> Source:
         from tacit.sources.spark_frame import SparkSource
 
         return SparkSource(X)
-    if is_frame(X) and not sparse.issparse(X):  # scipy has a sparse matrix that is a dictionary, too
+    if is_frame(X) and not sparse.issparse(X):  # One of scipy's sparse matrices is a dictionary, too.
         return FrameSource(X)
     return ArraySource(X)
 
@@ -67,7 +67,7 @@ def on_cluster(X: Any) -> bool:
 
 
 def _engine(X: Any) -> str:
-    return type(X).__module__.partition(".")[0]  # by name, as neither need be installed
+    return type(X).__module__.partition(".")[0]  # By name, because neither need be installed.
 
 
 def _open_file(path: Path) -> Source:

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from tacit.sources.files import check_readable, cut, guarded, no_rows
+from tacit.sources.files import check_readable, cut, guard, no_rows
 from tacit.sources.names import check_names, check_selection, listed
 from tacit.sources.source import BLOCK_ROWS, Source
 
-# The row labels of a pandas frame, written along by pandas, hidden again when pandas reads the file: not data.
+# Pandas writes the row labels of a frame as such columns, and hides them when it reads the file. They are not data.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-_STRETCH_ROWS = 16 * BLOCK_ROWS  # that are worth opening a file for
-_BATCH_CELLS = 2**19  # that are read at a time; fewer take longer, more take room
+# These change the speed, which benchmarks/engines.py measures, and no guarantee.
+_STRETCH_ROWS = 16 * BLOCK_ROWS  # A file is opened once for at least so many rows.
+_BATCH_CELLS = 2**19  # So many cells are read at a time. Fewer take longer, and more take more memory.
 
 
 class ParquetSource(Source):
@@ -98,15 +99,15 @@ class ParquetSource(Source):
 
     def _stream(self, stretch: _Stretch, seams: _Seams) -> Iterator[tuple[int, pa.Table]]:
         position = stretch.start
-        # Read by the very thread that works on a block, which is still near the processor then.
+        # The thread that works on a block reads it, so that it is in the cache.
         for piece in cut(self._batches(stretch, use_threads=False), position):
-            block = seams.joined(position, piece)
+            block = seams.complete(position, piece)
             if block is not None:
                 yield position // BLOCK_ROWS, block
             position += piece.num_rows
 
     def _batches(self, stretch: _Stretch, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        return guarded(stretch.batches(self.types, use_threads), self._unread)
+        return guard(stretch.batches(self.types, use_threads), self._unread)
 
     def select(self, columns: Sequence[str]) -> ParquetSource:
         selected = copy(self)
@@ -118,19 +119,19 @@ class ParquetSource(Source):
 
 
 class _Stretch(NamedTuple):
-    """Rows of one file, as many of its row groups as are worth opening it for, and how many rows come before them."""
+    """Some row groups of one file, enough to be worth opening it, and the number of rows before them."""
 
     path: str
-    metadata: pq.FileMetaData | None  # where the file has several stretches; else it is read again, to save memory
-    constants: dict[str, Any]  # columns that names of folders say
+    metadata: pq.FileMetaData | None  # None for a file of one stretch, to save memory.
+    constants: dict[str, Any]  # Columns whose value is in the name of a folder.
     groups: list[int]
     start: int
     end: int
 
     def batches(self, types: pa.Schema, use_threads: bool) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches, of these columns and types whatever those in the file."""
+        """Yield the rows in batches with these columns and types, whatever the file has."""
         position = self.start
-        # A small buffer instead of whole column chunks: row groups can be as large as the file.
+        # A small buffer, and not whole column chunks, because row groups can be as large as the file.
         with pq.ParquetFile(self.path, metadata=self.metadata, pre_buffer=False, buffer_size=1 << 16) as reader:
             here = set(reader.schema_arrow.names) - set(self.constants)
             names = [name for name in types.names if name in here]
@@ -145,14 +146,14 @@ class _Stretch(NamedTuple):
 
 
 def _batch_rows(types: pa.Schema) -> int:
-    """Return how many rows are read at a time: a block, where cells may be of any length."""
+    """Return how many rows are read at a time: one block, if cells may be of any length."""
     if not all(pa.types.is_primitive(each) or pa.types.is_dictionary(each) for each in types.types):
         return BLOCK_ROWS
     return max(BLOCK_ROWS, _BATCH_CELLS // len(types) // BLOCK_ROWS * BLOCK_ROWS)
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -> pa.Array:
-    """Return the column that the name of a file's folder says, or one of the batch, or one of nulls."""
+    """Return a column: the value in the name of the file's folder, else the column of the batch, else nulls."""
     if field.name not in constants and field.name in batch.schema.names:
         return batch[field.name].cast(field.type)
     return pa.repeat(pa.scalar(constants.get(field.name), field.type), batch.num_rows)
@@ -161,7 +162,7 @@ def _column(batch: pa.RecordBatch, field: pa.Field, constants: dict[str, Any]) -
 def _stretches(dataset: ds.Dataset) -> Iterator[_Stretch]:
     end = 0
     for file in dataset.get_fragments():
-        metadata = pq.read_metadata(file.path)  # and not the fragment's, which would keep it
+        metadata = pq.read_metadata(file.path)  # The fragment's own would stay in memory.
         cuts, start = [], end
         groups: list[int] = []
         for group in range(metadata.num_row_groups):
@@ -185,7 +186,7 @@ class _Seams:
         self._lock = threading.Lock()
         self._pieces: dict[int, dict[int, pa.Table]] = {}
 
-    def joined(self, position: int, piece: pa.Table) -> pa.Table | None:
+    def complete(self, position: int, piece: pa.Table) -> pa.Table | None:
         """Return the block that a piece completes, if it does."""
         number = position // BLOCK_ROWS
         rows = min(BLOCK_ROWS, self._n_rows - number * BLOCK_ROWS)

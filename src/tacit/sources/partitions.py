@@ -26,9 +26,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import UnlikeKernels, kernel_fingerprint
 from tacit.sources.sampling import Kept, SampledSource, sampled_blocks
-from tacit.sources.source import Source, UnreadableCells, finished
+from tacit.sources.source import Source, UnreadableCells, block_function
 from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 _UNKNOWN = (
@@ -40,8 +41,8 @@ _UNLIKE = (
     "the same versions of numpy and of its BLAS, and the same kernel (for OpenBLAS, the same OPENBLAS_CORETYPE)."
 )
 _Computed = TypeVar("_Computed")
-_MOST_PARTITIONS = 2**16
-_MOST_WIDENED = 4  # times as many columns as there were may be held: levels of categories can be many
+_MOST_PARTITIONS = 2**16  # The docstring says why.
+_MOST_WIDENED = 4  # Workers hold mapped rows with at most so many times the columns; categories can have many levels.
 _MOVED = (
     "Rows were not found in the same order as in an earlier pass, so that they cannot be dealt out into shares. "
     "Persist the collection first (persist(), or a checkpoint), or write it to Parquet files and pass these."
@@ -53,12 +54,12 @@ _NOT_COMPUTED = (
 
 
 class Partial(NamedTuple):
-    """What one partition, or several, add up to: nothing if they have no rows; or why that could not be found out."""
+    """The sum over one partition or several: None if they have no rows, and if it failed, which `failure` explains."""
 
     total: NDArray[np.int64] | None = None
     failure: str | None = None
-    kernel: str | None = None  # which computed it; see ``tacit.kernels``
-    digests: dict[int, bytes] = {}  # noqa: RUF012 - of partitions' rows in their order, where shares are summed
+    kernel: str | None = None  # The kernel that computed it; see ``tacit.kernels``.
+    digests: dict[int, bytes] = {}  # noqa: RUF012 - By partition: digests of the rows in their order.
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
         iterator = iter(blocks())
         seen = blake2b(digest_size=16)
         if dealt := isinstance(function, OfSample) and function.same_places:
-            iterator = _digested(iterator, seen)
+            iterator = _digest_each(iterator, seen)
         if isinstance(function, OfSample):
             iterator = sampled_blocks(enumerate(iterator), function.kept, partition)
             function = function.function
@@ -100,8 +101,8 @@ def partial_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: 
         return Partial(failure=_UNKNOWN)
 
 
-def added(partials: Iterable[Partial]) -> Partial:
-    """Add up what partitions add up to, if all were computed alike."""
+def add_partials(partials: Iterable[Partial]) -> Partial:
+    """Add up the sums of partitions, if all were computed alike."""
     total: NDArray[np.int64] | None = None
     digests: dict[int, bytes] = {}
     kernel: str | None = None
@@ -122,8 +123,8 @@ def _kernel() -> str:
         return kernel_fingerprint()
 
 
-def unquoted(compute: Callable[[], _Computed]) -> _Computed:
-    """Return what an engine computes. What it raises may quote a row, and is not even chained to what is raised."""
+def compute_unquoted(compute: Callable[[], _Computed]) -> _Computed:
+    """Return what an engine computes. Its own error may quote a row, so another is raised, not chained to it."""
     try:
         return compute()
     except Exception:
@@ -131,7 +132,7 @@ def unquoted(compute: Callable[[], _Computed]) -> _Computed:
     raise ValueError(_NOT_COMPUTED)
 
 
-def _digested(blocks: Iterable[Any], seen: Any) -> Iterator[Any]:
+def _digest_each(blocks: Iterable[Any], seen: Any) -> Iterator[Any]:
     for block in blocks:
         seen.update(pickle.dumps(block.combine_chunks()) if isinstance(block, pa.Table) else block.tobytes("A"))
         yield block
@@ -142,7 +143,7 @@ def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     yield from rest
 
 
-def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[NDArray[np.float64] | Partial]:
+def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator[Array | Partial]:
     """Yield what a pickled function makes of the blocks of a partition, on a worker; or, last, why that failed.
 
     Among them is what kernel made it: the sum may be found on another worker.
@@ -154,7 +155,7 @@ def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator
             if isinstance(block, Partial):
                 yield block
             else:
-                with ONE_BLAS_THREAD:  # a product rounds by how many threads share it
+                with ONE_BLAS_THREAD:  # How a product rounds depends on the number of threads.
                     mapped = function(block)
                 yield mapped
     except UnreadableCells as error:
@@ -165,24 +166,24 @@ def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator
 
 def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
     """Add up a pickled function over blocks that `held_blocks` gave."""
-    told: list[Partial] = []
+    reports: list[Partial] = []
 
-    def sound() -> Iterator[Any]:
+    def blocks_of_numbers() -> Iterator[Any]:
         for block in blocks():
             if isinstance(block, Partial):
-                told.append(block)
+                reports.append(block)
             else:
                 yield block
 
-    total = partial_sum(sound, pickled, partition)
-    return added([*told, total])
+    total = partial_sum(blocks_of_numbers, pickled, partition)
+    return add_partials([*reports, total])
 
 
 class PartitionedSource(Source):
     """Rows on a cluster. Engines say how to sum over all partitions, and how workers hold them."""
 
     local = False
-    _digests: dict[int, bytes] | None = None  # of the rows that were dealt out first
+    _digests: dict[int, bytes] | None = None  # The digests of the first pass that dealt out rows.
 
     def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         import cloudpickle
@@ -208,13 +209,13 @@ class PartitionedSource(Source):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
-        return self._total(finished(function, finish))
+        return self._total(block_function(function, finish))
 
     def _total(self, function: Callable[[Any], NDArray[np.int64]] | OfSample) -> NDArray[np.int64]:
-        import cloudpickle  # comes with the extras tacit[dask] and tacit[spark]
+        import cloudpickle  # It comes with the extras tacit[dask] and tacit[spark].
 
         if self._partitions > _MOST_PARTITIONS:
             raise ValueError(
@@ -222,7 +223,7 @@ class PartitionedSource(Source):
                 "Repartition them: some hundred thousand rows in each are summed fastest."
             )
         pickled = cloudpickle.dumps(function)
-        total, failure, _, digests = unquoted(lambda: self._sum(pickled))
+        total, failure, _, digests = compute_unquoted(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:
@@ -255,10 +256,10 @@ class _SampledPartitions(SampledSource):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
-        return self.parent._total(OfSample(finished(function, finish), self.kept))
+        return self.parent._total(OfSample(block_function(function, finish), self.kept))
 
 
 class HeldPartitions(PartitionedSource):

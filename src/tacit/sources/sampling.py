@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tacit.sources.source import BLOCK_ROWS, Source, finished
+from tacit.arrays import Array
+from tacit.sources.source import BLOCK_ROWS, Source, block_function
 from tacit.sources.summation import sum_over_streams
 
 Kept = Callable[[tuple[int, int], int], NDArray[np.bool_]]
@@ -27,23 +28,23 @@ def sampled_blocks(blocks: Iterable[tuple[int, Any]], kept: Kept, partition: int
     for number, block in blocks:
         piece = _rows_kept(block, kept((partition, number), len(block)))
         if gathered + len(piece) > BLOCK_ROWS:
-            yield _joined(waiting)
+            yield _join(waiting)
             waiting, gathered = [], 0
         waiting.append(piece)
         gathered += len(piece)
     if waiting:
-        yield _joined(waiting)
+        yield _join(waiting)
 
 
 def _rows_kept(block: Any, kept: NDArray[np.bool_]) -> Any:
     if isinstance(block, pa.Table):
         return block.filter(pa.array(kept))
     places = np.flatnonzero(kept)
-    # Blocks are stored row by row or column by column; either way rows are picked in the order of memory.
+    # Blocks are stored row by row or column by column. Either way, rows are copied in the order of memory.
     return block.take(places, axis=0) if block.flags.c_contiguous else block.T.take(places, axis=1).T
 
 
-def _joined(pieces: list[Any]) -> Any:
+def _join(pieces: list[Any]) -> Any:
     if len(pieces) == 1:
         return pieces[0]
     if isinstance(pieces[0], pa.Table):
@@ -80,13 +81,13 @@ class SampledSource(Source):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         if threads is None and self.parent.is_small:
             threads = 1
         streams = [sampled_blocks(stream, self.kept) for stream in self.parent.streams()]
-        return sum_over_streams(streams, finished(function, finish), threads)
+        return sum_over_streams(streams, block_function(function, finish), threads)
 
     def select(self, columns: Sequence[str]) -> Source:
         return SampledSource(self.parent.select(columns), self.kept)

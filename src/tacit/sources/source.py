@@ -27,13 +27,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
-BLOCK_ROWS = 8192
-_FEW_ROWS = 32 * BLOCK_ROWS  # which one thread sums sooner than several that wait for each other
-_STRIP_CELLS = 2**21  # that are worked on at a time, in blocks of more than 256 columns
-_STRIP_ROWS = 64  # which strips are whole multiples of
-_MOST_HELD = 2**27  # bytes of mapped rows that are held, for an array of as many that is in memory already
+BLOCK_ROWS = 8192  # The same number as in tacit.release.precision, where the proof needs it.
+# These change the speed, which benchmarks/engines.py measures, and no guarantee.
+_FEW_ROWS = 32 * BLOCK_ROWS  # One thread sums so few rows sooner than several that wait for each other.
+_STRIP_CELLS = 2**21  # So many cells are worked on at a time, in blocks of more than 256 columns.
+_STRIP_ROWS = 64  # The number of rows of a strip is a multiple of this.
+_MOST_HELD = 2**27  # Mapped rows are held in memory if they take at most so many bytes, and the rows are there anyway.
 
 
 class UnreadableCells(ValueError):
@@ -57,10 +59,10 @@ class Source(ABC):
     array([20, 35])
     """
 
-    #: True where ``blocks`` can be had here; rows on a cluster stay there.
+    #: True if ``blocks`` can be read in this process; rows on a cluster stay there.
     local: bool = True
 
-    #: True where the rows are in memory as it is, and not read anew for every pass.
+    #: True if the rows are in memory already, and are not read anew for every pass.
     in_memory: bool = False
 
     @property
@@ -96,7 +98,7 @@ class Source(ABC):
 
     @abstractmethod
     def select(self, columns: Sequence[str]) -> Source:
-        """Return the same rows with these columns alone, in this order; the others are not even read."""
+        """Return the same rows with these columns alone, in this order; the others are not read."""
 
     def map(self, function: Callable[[Any], Any], columns: Sequence[str] | None = None) -> Source:
         """Return the same rows with `function` applied to every block, lazily.
@@ -104,9 +106,9 @@ class Source(ABC):
         Parameters
         ----------
         function : callable
-            From a block to a block with the same number of rows.
+            A function from a block to a block with the same number of rows.
         columns : sequence of str, optional
-            What the columns are called afterwards.
+            The names of the columns afterwards.
         """
         return MappedSource(self, function, None if columns is None else tuple(columns))
 
@@ -116,10 +118,10 @@ class Source(ABC):
         return self.in_memory and self.n_rows <= _FEW_ROWS
 
     def held(self) -> Source:
-        """Return the same rows for many passes: what ``map`` makes of them is worked out now, and once.
+        """Return the same rows for many passes: what ``map`` makes of them is computed now, and only once.
 
-        That is so where the rows are in memory anyway, and what becomes of them takes at most 128 MB; and on clusters,
-        whose workers hold them. Files are returned as they are: their rows are never held.
+        Mapped rows are held if the rows are in memory anyway and the mapped ones take at most 128 MB. Workers of a
+        cluster hold them, too. A file is returned as it is: its rows are never held.
         """
         return self
 
@@ -131,7 +133,7 @@ class Source(ABC):
         return None
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
-        """Return some of the rows: those of a block that `kept` says, by the block's place and number of rows.
+        """Return some of the rows: `kept` says which rows of a block, from its place and its number of rows.
 
         Examples
         --------
@@ -148,7 +150,7 @@ class Source(ABC):
         self,
         function: Callable[[Any], NDArray[Any]],
         *,
-        finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None = None,
+        finish: Callable[[Array], NDArray[np.int64]] | None = None,
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         """Add up ``function(block)`` over all blocks, exactly.
@@ -156,11 +158,12 @@ class Source(ABC):
         Parameters
         ----------
         function : callable
-            From a block to a vector of int64, of the same length for every block. It runs on several threads at a
-            time, so it must not change anything outside itself. The caller sees to it that the total fits in 63 bits.
+            A function from a block to a vector of int64, of the same length for every block. It runs on several threads
+            at a time, so it must not change anything outside itself. The caller sees to it that the total fits in 63
+            bits.
         finish : callable, optional
-            Then `function` is a sum over rows, of floats, and ``finish(function(block))`` is what is added up. Of a
-            block of many columns `function` is given some rows after the other, so that what it works on is small.
+            If it is given, `function` returns a sum over rows, of floats, and ``finish(function(block))`` is added up.
+            A block of many columns is passed to `function` a few rows at a time, so that it needs little memory.
         threads : int, optional
             How many blocks to work on at a time; by default as many as there are processors, at most 8, or one if
             there are few rows. The answer does not depend on it.
@@ -168,7 +171,7 @@ class Source(ABC):
         if threads is None and self.is_small:
             threads = 1
         streams = [(block for _, block in stream) for stream in self.streams()]
-        return sum_over_streams(streams, finished(function, finish), threads)
+        return sum_over_streams(streams, block_function(function, finish), threads)
 
 
 @dataclass(frozen=True)
@@ -210,11 +213,11 @@ class MappedSource(Source):
             return self.parent.held_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
-        with ONE_BLAS_THREAD:  # as wherever rows are computed, so that they are computed alike
+        with ONE_BLAS_THREAD:  # So it is wherever rows are computed, so that they are computed alike.
             held = tuple(self.blocks())
         for block in held:
             if isinstance(block, np.ndarray):
-                block.flags.writeable = False  # what one pass wrote there, the next would read
+                block.flags.writeable = False  # The next pass would read what one pass wrote there.
         return HeldSource(held, self.names)
 
     def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
@@ -222,7 +225,9 @@ class MappedSource(Source):
         return self.parent.held_as(lambda block: function(first(block)), names or self.names)
 
     def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
-        return MappedSource(self.parent.sampled(kept), self.function, self.names)  # fewer rows to map
+        return MappedSource(
+            self.parent.sampled(kept), self.function, self.names
+        )  # Sampled first, there are fewer rows to map.
 
     def _row(self) -> Any:
         """Return the first row, mapped: a block of one."""
@@ -231,8 +236,8 @@ class MappedSource(Source):
         return self.function(row)
 
     def sum(self, function: Callable[[Any], NDArray[Any]], **how: Any) -> NDArray[np.int64]:
-        # Handed to the parent, so that the mapping runs on the threads (or the cluster) that do the summing. What goes
-        # there is the function, not this source.
+        # The parent sums, so that the mapping runs on the threads (or the cluster) that do the summing. Only the
+        # function goes there, and not this source.
         mapping = self.function
         return self.parent.sum(lambda block: function(mapping(block)), **how)
 
@@ -265,15 +270,15 @@ class HeldSource(Source):
         raise TypeError("Columns cannot be selected after map; select them first, then map.")
 
 
-def finished(
-    function: Callable[[Any], NDArray[Any]], finish: Callable[[NDArray[np.float64]], NDArray[np.int64]] | None
+def block_function(
+    function: Callable[[Any], NDArray[Any]], finish: Callable[[Array], NDArray[np.int64]] | None
 ) -> Callable[[Any], NDArray[np.int64]]:
     """Return what is added up over blocks, for ``Source.sum``."""
     return function if finish is None else lambda block: finish(_sum_of_strips(block, function))
 
 
 def _sum_of_strips(block: Any, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-    """Return ``function(block)``, a sum over rows: of some rows after the other, where the block is a wide matrix."""
+    """Return ``function(block)``, a sum over rows. A wide matrix is summed a few rows at a time."""
     if not isinstance(block, np.ndarray) or block.size <= _STRIP_CELLS:
         return function(block)
     rows = max(_STRIP_ROWS, _STRIP_CELLS // block.shape[1] // _STRIP_ROWS * _STRIP_ROWS)

@@ -9,26 +9,25 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.files import cut
 from tacit.sources.names import check_names, check_selection, listed
 from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
     PartitionedSource,
-    added,
+    add_partials,
+    compute_unquoted,
     held_blocks,
     held_sum,
     partial_sum,
-    unquoted,
 )
 from tacit.sources.source import Source
 
-_RESULT = "partial binary"
-_FEW = 32  # partitions, whose sums the driver adds up at once: a stage of tasks takes its time
+_RESULT = "partial binary"  # The columns of what tasks return.
+_FEW = 32  # The driver adds up the sums of so few partitions itself, because a stage of tasks takes longer.
 
 
 class SparkSource(PartitionedSource):
@@ -51,7 +50,7 @@ class SparkSource(PartitionedSource):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        return unquoted(lambda: int(self._frame.count()))
+        return compute_unquoted(lambda: int(self._frame.count()))
 
     @property
     def types(self) -> pa.Schema:
@@ -68,12 +67,12 @@ class SparkSource(PartitionedSource):
         return _total(partials.rdd.map(_cell).map(pickle.loads), self._partitions)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        blocks = self._frame.mapInArrow(partial(_held, pickled=pickled), _RESULT)
+        blocks = self._frame.mapInArrow(partial(_hold, pickled=pickled), _RESULT)
         return HeldSpark(blocks.rdd.map(_cell), names, self)
 
     @cached_property
     def _partitions(self) -> int:
-        return unquoted(lambda: int(self._frame.rdd.getNumPartitions()))
+        return compute_unquoted(lambda: int(self._frame.rdd.getNumPartitions()))
 
     def __repr__(self) -> str:
         return f"SparkSource(columns {listed(self._columns)})"
@@ -102,22 +101,22 @@ class HeldSpark(HeldPartitions):
         return _total(self._blocks.mapPartitionsWithIndex(partial(_sum_of_held, pickled=pickled)), self._partitions)
 
     def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
-        return HeldSpark(self._blocks.mapPartitions(partial(_held_again, pickled=pickled)), names, self)
+        return HeldSpark(self._blocks.mapPartitions(partial(_hold_again, pickled=pickled)), names, self)
 
 
 def _total(partials: Any, partitions: int) -> Partial:
     """Return what partitions add up to: many in a few tasks first, whose sums the driver adds up."""
     if partitions > _FEW:
         return partials.treeReduce(_both)
-    return added(partials.collect())
+    return add_partials(partials.collect())
 
 
 def _both(one: Partial, other: Partial) -> Partial:
-    return added([one, other])
+    return add_partials([one, other])
 
 
 def _let_go(blocks: Any) -> None:
-    with contextlib.suppress(Exception):  # the session may be gone, and its storage with it
+    with contextlib.suppress(Exception):  # The session may be gone, and its storage with it.
         blocks.unpersist()
 
 
@@ -129,12 +128,12 @@ def _sum_of_held(partition: int, blocks: Iterator[bytes], pickled: bytes) -> Ite
     yield held_sum(lambda: map(pickle.loads, blocks), pickled, partition)
 
 
-def _held(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
+def _hold(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
     yield from map(_row, held_blocks(partial(cut, batches), pickled))
 
 
-def _held_again(blocks: Iterator[bytes], pickled: bytes) -> Iterator[bytes]:
-    yield from map(_pickled, held_blocks(lambda: map(pickle.loads, blocks), pickled))
+def _hold_again(blocks: Iterator[bytes], pickled: bytes) -> Iterator[bytes]:
+    yield from map(_pickle, held_blocks(lambda: map(pickle.loads, blocks), pickled))
 
 
 def _partition() -> int:
@@ -143,13 +142,13 @@ def _partition() -> int:
     return int(TaskContext.get().partitionId())
 
 
-def _row(result: Partial | NDArray[np.float64]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"partial": [_pickled(result)]})
+def _row(result: Partial | Array) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"partial": [_pickle(result)]})
 
 
 def _cell(row: Any) -> bytes:
     return bytes(row[0])
 
 
-def _pickled(result: Partial | NDArray[np.float64]) -> bytes:
+def _pickle(result: Partial | Array) -> bytes:
     return pickle.dumps(result, protocol=5)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from tacit.kernels import check_kernels
 
-MOST_THREADS = 8
-_LIGHT = 3e-4  # seconds for a block, below which threads wait for each other longer than they work
+# These change the speed, which benchmarks/engines.py measures, and no guarantee.
+MOST_THREADS = 8  # More threads wait for memory.
+_LIGHT = 3e-4  # If a block takes fewer seconds, threads wait for each other longer than they work.
 
 
 def sum_over_streams(
@@ -34,8 +35,8 @@ def sum_over_streams(
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}.")
     blocks, totals = _Shared(streams), [_Total() for _ in range(threads)]
-    # One BLAS thread for each of ours: blocks are too small to be shared out further, threads of threads get in each
-    # other's way, and a product rounds alike however many of ours there are.
+    # Each of our threads has one BLAS thread. Blocks are too small to be divided further, more threads would get in
+    # each other's way, and a product rounds alike however many threads we have.
     with ONE_BLAS_THREAD, closing(blocks):
         check_kernels()
         if threads == 1:
@@ -64,18 +65,18 @@ def _add_on_threads(
 
     def help_with(total: _Total) -> None:
         if not alone.wait(light):
-            with closing(blocks):  # if this thread has failed, the others need not go on
+            with closing(blocks):  # If this thread fails, the others stop.
                 _add(total, blocks, function)
 
     pool = ThreadPoolExecutor(len(totals) - 1, "tacit-sum")
-    with pool, closing(blocks):  # closed before the pool waits for helpers
+    with pool, closing(blocks):  # It is closed before the pool waits for helpers.
         helpers = [pool.submit(help_with, total) for total in totals[1:]]
         start = time.perf_counter()
         _add(totals[0], islice(blocks, 1), function)
         if time.perf_counter() - start < light:
             alone.set()
         _add(totals[0], blocks, function)
-    while helpers:  # an error that is raised must not be held by what its traceback holds
+    while helpers:  # Popped, so that an error and its traceback do not hold each other.
         helpers.pop().result()
 
 
@@ -87,7 +88,7 @@ class _Shared:
     """
 
     def __init__(self, iterables: Sequence[Iterable[Any]]) -> None:
-        self._idle = [iter(iterable) for iterable in reversed(iterables)]  # those that nobody is reading, the next last
+        self._idle = [iter(iterable) for iterable in reversed(iterables)]  # Those that nobody reads; the next is last.
         self._being_read, self._closed = 0, False
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
@@ -118,7 +119,7 @@ class _Shared:
                 return items[0]
 
     def close(self) -> None:
-        """Let there be no more items, and iterators close what they have open."""
+        """End the iteration, and let iterators close what they have open."""
         with self._lock:
             idle, self._idle, self._closed = self._idle, [], True
             self._changed.notify_all()
@@ -152,7 +153,7 @@ class _Total:
 
 def default_threads() -> int:
     """Return how many threads to use: the processors this process may run on, at most ``MOST_THREADS``."""
-    # sched_getaffinity knows of taskset and cpusets, but exists on Linux alone.
+    # sched_getaffinity respects taskset and cpusets, and exists on Linux alone.
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(available, MOST_THREADS)
 
@@ -180,7 +181,7 @@ class _OneBlasThread:
 
 
 def _let_any_thread_control() -> None:
-    """Give up that, since threadpoolctl 3.8, a limit can be changed by the thread alone that has set it."""
+    """Let any thread change a limit. Since threadpoolctl 3.8 only the thread that set it may change it."""
     openblas = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)
@@ -188,7 +189,7 @@ def _let_any_thread_control() -> None:
 
 @cache
 def _blas() -> threadpoolctl.ThreadpoolController:
-    return threadpoolctl.ThreadpoolController()  # takes milliseconds to find the libraries, so it is done once
+    return threadpoolctl.ThreadpoolController()  # Cached, because finding the libraries takes milliseconds.
 
 
 ONE_BLAS_THREAD = _OneBlasThread()

@@ -12,8 +12,8 @@ from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
-from tacit.statistics.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
 from tacit.statistics.components import Array
+from tacit.statistics.moments.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
 from tacit.statistics.ranges import check_sizes
 
 

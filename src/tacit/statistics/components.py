@@ -10,20 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array as Array  # Other rooms import it from here, too.
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
-Array = NDArray[np.float64]
-
-_LINES_AT_ONCE = 4  # products are quickest of multiples of so many lines
+_LINES_AT_ONCE = 4  # Matrix products are quickest if the number of lines is a multiple of this.
 
 
 class Workspace(threading.local):
-    """Room for numbers that are done with before the next piece of a block is begun, one for each thread.
+    """Arrays that are used again for every piece of a block, so that memory need not be allocated; one set per thread.
 
-    Room that is given back to the system between pieces has to be asked for, and emptied, again: on workers that give
-    back all at once, as Dask's do, that took two thirds of the time.
+    The system clears memory that is given back between pieces before it is used again. On workers that give it back
+    at once, as Dask's do, that took two thirds of the time.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Workspace(threading.local):
         self._rooms: dict[str, Array] = {}
 
     def __call__(self, name: str, *shape: int) -> Array:
-        """Return an array of this shape; what it holds is left over from the last one of that name."""
+        """Return an array of this shape. It holds old numbers, from the last use of that name."""
         size = math.prod(shape)
         room = self._rooms.get(name)
         if room is None or room.size < size:
@@ -50,7 +50,7 @@ def _fresh(name: str, *shape: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """A mixture of K Gaussians in d columns, in the form the E-step wants.
+    """A mixture of K Gaussians in d columns, in the form that the E-step needs.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Components:
     --------
     >>> import numpy as np
     >>> two = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
-    >>> distances, shares = two.e_step(np.array([[-1.0], [0.0]]))[1:]
-    >>> shares.round(3)
+    >>> distances, responsibilities = two.e_step(np.array([[-1.0], [0.0]]))[1:]
+    >>> responsibilities.round(3)
     array([[1. , 0.5],
            [0. , 0.5]])
     """
@@ -84,7 +84,7 @@ class Components:
         identity = np.broadcast_to(np.eye(self.columns), self.factors.shape)
         whiteners = np.linalg.solve(self.factors, identity)
         log_det = np.log(np.einsum("kii->ki", self.factors)).sum(axis=1)
-        # (1, y, 0) with y = L^-1 x - L^-1 mu as one product, with a row of ones under x.
+        # One product gives (1, y, 0) with y = L^-1 x - L^-1 mu, from x with a row of ones under it.
         lines = self.columns + 1 + -(self.columns + 1) % _LINES_AT_ONCE
         affine = np.zeros((self.count, lines, self.columns + 1))
         affine[:, 0, -1] = 1.0
@@ -109,9 +109,7 @@ class Components:
         joint: Array = self._log_scales - 0.5 * distances  # type: ignore[attr-defined]
         return joint
 
-    def e_step(
-        self, block: Array, evidence: Array | None = None, room: Workspace | None = None
-    ) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array, evidence: Array | None = None, room: Workspace | None = None) -> RowVectors:
         """Return whitened rows (1, y, 0), squared norms of y (K, rows) and responsibilities (K, rows).
 
         Whitened rows are (K, 1 + d + some more, rows): there are as many zeros behind y as make products quick.
@@ -122,7 +120,7 @@ class Components:
         `evidence` (K, rows) is the log likelihood of what else is known of each row, under each component. A row for
         which it is not finite belongs to no component.
 
-        With a `room`, what is returned lies there, and lasts until the room is used again.
+        With a `room`, the arrays that are returned belong to it, and are overwritten when it is used again.
         """
         rows = len(block)
         space = _fresh if room is None else room
@@ -133,16 +131,16 @@ class Components:
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
-        shares = np.multiply(distances, -0.5, out=space("shares", *distances.shape))
-        shares += self._log_scales  # type: ignore[attr-defined]
+        responsibilities = np.multiply(distances, -0.5, out=space("responsibilities", *distances.shape))
+        responsibilities += self._log_scales  # type: ignore[attr-defined]
         if evidence is not None:
-            shares += np.where(lost, 0.0, evidence)
-        shares -= shares.max(axis=0)
-        np.exp(shares, out=shares)
-        shares /= shares.sum(axis=0)
+            responsibilities += np.where(lost, 0.0, evidence)
+        responsibilities -= responsibilities.max(axis=0)
+        np.exp(responsibilities, out=responsibilities)
+        responsibilities /= responsibilities.sum(axis=0)
         if lost.any():
-            shares[:, lost] = 0.0
-        return lifted[:, :, :rows], distances[:, :rows], shares[:, :rows]
+            responsibilities[:, lost] = 0.0
+        return RowVectors(lifted[:, :, :rows], distances[:, :rows], responsibilities[:, :rows])
 
     def log_density(self, block: Array, evidence: Array | None = None) -> Array:
         """Return the log density of the mixture at each row, without d/2 log(2 pi), as (rows,).
@@ -165,7 +163,7 @@ class Components:
         Also squared lengths of y, and which rows are too far for either.
         """
         affine: Array = self._affine  # type: ignore[attr-defined]
-        wide = len(block) + -len(block) % ROWS_AT_ONCE  # as in filled_up
+        wide = len(block) + -len(block) % ROWS_AT_ONCE  # This is the width that filled_up returns.
         rows = space("rows", self.columns + 1, wide)
         rows[:-1, : len(block)] = block.T
         rows[:-1, len(block) :] = 0.0
@@ -194,7 +192,7 @@ def log_total(joint: Array, lost: NDArray[np.bool_]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DiagonalComponent:
-    """One Gaussian with independent columns: what :class:`Components` is, without matrices, for many columns.
+    """One Gaussian with independent columns: as :class:`Components` with K = 1, without matrices, for many columns.
 
     Parameters
     ----------
@@ -205,8 +203,8 @@ class DiagonalComponent:
     --------
     >>> import numpy as np
     >>> one = DiagonalComponent(np.zeros(2), np.array([1.0, 2.0]))
-    >>> distances, shares = one.e_step(np.array([[1.0, 2.0], [np.nan, 0.0]]))[1:]
-    >>> distances, shares
+    >>> distances, responsibilities = one.e_step(np.array([[1.0, 2.0], [np.nan, 0.0]]))[1:]
+    >>> distances, responsibilities
     (array([[2., 0.]]), array([[1., 0.]]))
     """
 
@@ -223,8 +221,8 @@ class DiagonalComponent:
         """How many columns the rows have."""
         return len(self.mean)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
-        """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has a share of 1."""
+    def e_step(self, block: Array) -> RowVectors:
+        """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has the weight 1."""
         rows, columns = len(block), filled_up(block.T)
         lifted = np.ones((1, self.columns + 1, columns.shape[1]))
         y = lifted[:, 1:]
@@ -236,4 +234,4 @@ class DiagonalComponent:
         if lost.any():
             lifted[:, :, lost] = 0.0
             distances[:, lost] = 0.0
-        return lifted[:, :, :rows], distances[:, :rows], np.where(lost, 0.0, 1.0)[None, :rows]
+        return RowVectors(lifted[:, :, :rows], distances[:, :rows], np.where(lost, 0.0, 1.0)[None, :rows])

@@ -2,7 +2,7 @@
 
 Invariants
 ----------
-- ``share(u)`` is f(u) / sup |f|, in [-1, 1] for every float64 there is: NaN counts for 0, an infinity for 1.
+- ``unit_influence(u)`` is f(u) / sup |f|, in [-1, 1] for every float64 there is: NaN counts for 0, an infinity for 1.
 - It is computed with operations that IEEE 754 rounds in one way only (comparison, bits, sums, products, quotients,
   square roots), element by element or in a fixed order within a row. So a row counts for the same to the last bit
   wherever it stands, whatever the processor does to speed up exponentials.
@@ -20,16 +20,17 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import OPERATION_SLACK
 
-_PLAIN_BOUND = 2 * math.sqrt(2) / 3  # the largest value of phi
+_PLAIN_BOUND = 2 * math.sqrt(2) / 3  # The largest value of phi.
 _ROOT2 = math.sqrt(2.0)
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
-_FIRST, _LAST = -14, 27  # powers of two that the table reaches over: below it is a cubic, beyond it is 1
-_FINENESS = 10  # log2 of the steps of the table in one power of two
-_STEP_BITS = 52 - _FINENESS
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)  # A quadrature rule for psi, exact to 1e-14.
+_FIRST, _LAST = -14, 27  # The table covers 2^-14 to 2^27. Below it psi is a cubic, and beyond it psi / bound is 1.
+_FINENESS = 10  # The table has 2^10 points in each power of two, which makes it exact to 1e-7.
+_STEP_BITS = 52 - _FINENESS  # The bits of a float64 below those that number the points of the table.
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -40,11 +41,11 @@ class Influence(Protocol):
     def bound(self) -> float:
         """The supremum of |f|."""
 
-    def share(self, u: Array) -> Array:
+    def unit_influence(self, u: Array) -> Array:
         """Return f(u) / bound for rows (rows, columns)."""
 
     def row_norm(self, columns: int, norm: Norm) -> float:
-        """Return the largest norm of a row of shares."""
+        """Return the largest norm of the unit influences of a row."""
 
     def bias(self, order: float) -> float:
         """Return the supremum of |u - f(u)| / |u|^order, for the bias that a moment of that order allows."""
@@ -54,10 +55,10 @@ class _ByColumn:
     """Each column is bounded for itself: d entries in [-1, 1] have l2 norm at most sqrt(d) and l1 norm at most d."""
 
     def row_norm(self, columns: int, norm: Norm) -> float:
-        """Return the largest norm of a row of shares, and a hair for the square root's rounding."""
+        """Return the largest norm of the unit influences of a row, enlarged by the rounding of the square root."""
         if norm == "linf":
             return 1.0
-        return float(columns) if norm == "l1" else math.sqrt(columns) * (1 + 1e-15)
+        return float(columns) if norm == "l1" else math.sqrt(columns) * OPERATION_SLACK
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Clip(_ByColumn):
     Examples
     --------
     >>> import numpy as np
-    >>> Clip().share(np.array([[0.5, -3.0, np.inf, np.nan]]))
+    >>> Clip().unit_influence(np.array([[0.5, -3.0, np.inf, np.nan]]))
     array([[ 0.5, -1. ,  1. ,  0. ]])
     >>> Clip().bias(2)
     0.25
@@ -80,7 +81,7 @@ class Clip(_ByColumn):
         """1."""
         return 1.0
 
-    def share(self, u: Array) -> Array:
+    def unit_influence(self, u: Array) -> Array:
         """Return the values brought inside [-1, 1]."""
         return np.clip(np.where(np.isnan(u), 0.0, u), -1.0, 1.0)
 
@@ -106,7 +107,7 @@ class Smoothed(_ByColumn):
     --------
     >>> import numpy as np
     >>> psi = Smoothed(1.0)
-    >>> (psi.bound * psi.share(np.array([[0.1, 1.0, -1e8]]))).round(6)
+    >>> (psi.bound * psi.unit_influence(np.array([[0.1, 1.0, -1e8]]))).round(6)
     array([[ 0.099333,  0.564087, -0.643646]])
     >>> round(Smoothed(math.log(100)).bias(2), 4)
     0.2946
@@ -125,14 +126,15 @@ class Smoothed(_ByColumn):
         """The limit for large u."""
         return smoothed_bound(self.beta)
 
-    def share(self, u: Array) -> Array:
+    def unit_influence(self, u: Array) -> Array:
         """Return psi(u) / bound, interpolated between points of a table that are found by their bits."""
         table, cubic = _table(self.beta)
         size = np.abs(np.where(np.isnan(u), 0.0, u))
         inside = np.clip(size, 2.0**_FIRST, 2.0**_LAST)
         bits = np.ascontiguousarray(inside).view(np.int64) - _bits(2.0**_FIRST)
         place = bits >> _STEP_BITS
-        part = (bits & (2**_STEP_BITS - 1)) * 2.0**-_STEP_BITS  # within a power of two, bits are linear in the number
+        # Within a power of two, bits are linear in the number.
+        part = (bits & (2**_STEP_BITS - 1)) * 2.0**-_STEP_BITS
         low = table[place]
         found = low + part * (table[place + 1] - low)
         small = np.minimum(size, 2.0**_FIRST)
@@ -157,7 +159,7 @@ class Shorten:
     Examples
     --------
     >>> import numpy as np
-    >>> Shorten().share(np.array([[0.3, 0.4], [3.0, 4.0], [np.inf, 0.0]]))
+    >>> Shorten().unit_influence(np.array([[0.3, 0.4], [3.0, 4.0], [np.inf, 0.0]]))
     array([[0.3, 0.4],
            [0.6, 0.8],
            [1. , 0. ]])
@@ -168,18 +170,18 @@ class Shorten:
         """1."""
         return 1.0
 
-    def share(self, u: Array) -> Array:
+    def unit_influence(self, u: Array) -> Array:
         """Return the rows, shortened."""
         rows = np.clip(np.where(np.isnan(u), 0.0, u), -_LARGEST, _LARGEST)
         rows = rows / np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)[:, None]
         squares = np.zeros(len(rows))
-        for column in rows.T:  # in this order, whatever the block's layout
+        for column in rows.T:  # A fixed order, whatever the block's layout.
             squares += column * column
         shortened: Array = rows / np.maximum(np.sqrt(squares), 1.0)[:, None]
         return shortened
 
     def row_norm(self, columns: int, norm: Norm) -> float:
-        """Return the largest norm of a row: 1 in l2 and linf, sqrt(d) in l1, and a hair for rounding."""
+        """Return the largest norm of a row: 1 in l2 and linf, sqrt(d) in l1, enlarged by rounding."""
         return (math.sqrt(columns) if norm == "l1" else 1.0) * (1 + (columns + 8) * 2.0**-52)
 
     def bias(self, order: float) -> float:

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components
+from tacit.rounding import ROW_SLACK
+from tacit.statistics.components import Components
 from tacit.statistics.table_components import TableComponents
 
-_PIECE = 32 * ROWS_AT_ONCE
+_PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodGains:
-    """Log-likelihood that each candidate gains over the one before it, every row's share of it bounded.
+    """Log-likelihood that each candidate gains over the one before it, with a bound on what one row adds.
 
     Row x, with densities p_0(x), ..., p_m(x) under the candidates, contributes
 
@@ -77,9 +79,9 @@ class LikelihoodGains:
         return len(self.candidates) - 1
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.size)
-        return row * (2.0 if neighbors == "replace_one" else 1.0) * (1 + 1e-12)
+        return row * (2.0 if neighbors == "replace_one" else 1.0) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LogisticLoss:
     Parameters
     ----------
     weights : pair of float, default (1, 1)
-        What rows of each class count for.
+        The weight of the rows of each class.
 
     Examples
     --------
@@ -42,12 +42,12 @@ class LogisticLoss:
 
     @property
     def at_zero(self) -> float:
-        """Log 2, as both classes are as likely."""
+        """Log 2 times the largest weight: both classes are equally likely."""
         return math.log(2.0) * max(self.weights)
 
     @property
     def lipschitz(self) -> float:
-        """The largest slope: that of a row which is as wrong as can be."""
+        """The largest slope, which the most wrong prediction has."""
         return max(self.weights)
 
     @property
@@ -58,12 +58,12 @@ class LogisticLoss:
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
         signed = np.where(targets > 0.5, predictions[0], -predictions[0])
-        found: Array = self._weight(targets) * np.logaddexp(0.0, -signed)
-        return found
+        result: Array = self._weight(targets) * np.logaddexp(0.0, -signed)
+        return result
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return p - y, the larger of p and 1 - p, and p (1 - p), p being the probability of class 1."""
-        p = _share(predictions[0])
+        p = _sigmoid(predictions[0])
         wrong = 1.0 - p
         yes = targets > 0.5
         if self.weights == (1.0, 1.0):
@@ -74,12 +74,12 @@ class LogisticLoss:
 
     def expected_curvature(self, predictions: Array) -> Array:
         """Return second derivatives (1, 1, rows), averaged over targets as the model has them."""
-        p = _share(predictions[0])
+        p = _sigmoid(predictions[0])
         return ((p * self.weights[1] + (1 - p) * self.weights[0]) * p * (1 - p))[None, None]
 
     def expected_square(self, predictions: Array) -> Array:
         """Return squared slopes (1, 1, rows), averaged over targets as the model has them."""
-        p = _share(predictions[0])
+        p = _sigmoid(predictions[0])
         return (p * (1 - p) * (self.weights[1] ** 2 * (1 - p) + self.weights[0] ** 2 * p))[None, None]
 
     def _weight(self, targets: Array) -> Array:
@@ -93,7 +93,7 @@ class SoftmaxLoss:
     Parameters
     ----------
     weights : tuple of K floats
-        What rows of each class count for.
+        The weight of the rows of each class.
 
     Examples
     --------
@@ -106,12 +106,12 @@ class SoftmaxLoss:
 
     weights: tuple[float, ...]
 
-    redundant = True  # the same number added to all predictions changes nothing
+    redundant = True  # Adding one number to all predictions changes nothing.
     twice_smooth = True
 
     @property
     def at_zero(self) -> float:
-        """Log K, as all classes are as likely."""
+        """Log K times the largest weight: all classes are equally likely."""
         return math.log(self.outputs) * max(self.weights)
 
     @property
@@ -126,7 +126,7 @@ class SoftmaxLoss:
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature, 1/2: two classes are as likely, and there are no others."""
+        """The largest curvature, 1/2: two classes are equally likely, and there are no others."""
         return max(self.weights) / 2
 
     def value(self, predictions: Array, targets: Array) -> Array:
@@ -134,31 +134,31 @@ class SoftmaxLoss:
         top = predictions.max(axis=0)
         total = top + np.log(np.exp(predictions - top).sum(axis=0))
         codes = targets.astype(np.intp)
-        found: Array = self._weight(targets) * (total - predictions[codes, np.arange(len(codes))])
-        return found
+        result: Array = self._weight(targets) * (total - predictions[codes, np.arange(len(codes))])
+        return result
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return p - e_y, the longest p - e_k over classes k, and the mean of p_k (1 - p_k)."""
-        p = _shares(predictions)
+        p = _softmax(predictions)
         weights = self._weight(targets)
-        squares = (p * p).sum(axis=0) + 1.0 - 2.0 * p  # of the lengths of p - e_k
+        squares = (p * p).sum(axis=0) + 1.0 - 2.0 * p  # These are the squared lengths of p - e_k.
         steepest = (np.array(self.weights)[:, None] * np.sqrt(np.maximum(squares, 0.0))).max(axis=0)
         slopes = weights * (p - (np.rint(targets) == np.arange(self.outputs)[:, None]))
         return slopes, steepest, weights * (p * (1 - p)).mean(axis=0)
 
     def expected_curvature(self, predictions: Array) -> Array:
         """Return diag(p) - p p', (K, K, rows), times the mean weight as the model has classes."""
-        p = _shares(predictions)
+        p = _softmax(predictions)
         weights = np.array(self.weights) @ p
         return weights * (np.eye(self.outputs)[:, :, None] * p - p[:, None] * p[None])
 
     def expected_square(self, predictions: Array) -> Array:
         """Return products of slopes (K, K, rows), averaged over targets as the model has them."""
-        p = _shares(predictions)
-        slopes = p[:, None] - np.eye(self.outputs)[:, :, None]  # of prediction k when the class is y: (k, y, rows)
-        shares = np.array(self.weights)[:, None] ** 2 * p
-        found: Array = np.einsum("ayn,byn,yn->abn", slopes, slopes, shares)
-        return found
+        p = _softmax(predictions)
+        slopes = p[:, None] - np.eye(self.outputs)[:, :, None]  # (k, y, rows): prediction k, class y.
+        squared_weights = np.array(self.weights)[:, None] ** 2 * p
+        result: Array = np.einsum("ayn,byn,yn->abn", slopes, slopes, squared_weights)
+        return result
 
     def _weight(self, targets: Array) -> Array:
         places = np.clip(np.rint(targets), 0, self.outputs - 1).astype(np.intp)
@@ -191,7 +191,7 @@ class SmoothedHingeLoss:
 
     outputs = 1
     redundant = False
-    twice_smooth = False  # curvatures jump at both ends of the corner
+    twice_smooth = False  # Curvatures jump at both ends of the corner.
 
     @property
     def at_zero(self) -> float:
@@ -227,22 +227,22 @@ class SmoothedHingeLoss:
         return np.where(yes, slopes[1], slopes[0])[None], steepest, np.where(yes, curvatures[1], curvatures[0])
 
     def _slope(self, predictions: Array, code: float) -> Array:
-        """Return the slope of rows of a class: how much of the way to the straight part they are."""
+        """Return the slope for rows of one class. It grows from 0 to its largest size through the corner."""
         sign = 2 * code - 1
-        share = np.clip((1 - sign * predictions + self.width) / (2 * self.width), 0.0, 1.0)
-        return -sign * self.weights[int(code)] * share
+        part = np.clip((1 - sign * predictions + self.width) / (2 * self.width), 0.0, 1.0)
+        return -sign * self.weights[int(code)] * part
 
     def expected_curvature(self, predictions: Array) -> Array:
         """Return second derivatives (1, 1, rows), classes being as likely as exp(-2 loss) says."""
         codes = [np.full(predictions.shape[1], code) for code in (0.0, 1.0)]
         likelihoods = np.exp([-2.0 * self.value(predictions, code) for code in codes])
         curvatures = np.array([self.derivatives(predictions, code)[2] for code in codes])
-        found: Array = ((likelihoods * curvatures).sum(axis=0) / likelihoods.sum(axis=0))[None, None]
-        return found
+        result: Array = ((likelihoods * curvatures).sum(axis=0) / likelihoods.sum(axis=0))[None, None]
+        return result
 
     def _signed(self, predictions: Array, targets: Array) -> Array:
-        found: Array = np.where(targets > 0.5, predictions[0], -predictions[0])
-        return found
+        result: Array = np.where(targets > 0.5, predictions[0], -predictions[0])
+        return result
 
     def _weight(self, targets: Array) -> Array:
         return np.where(targets > 0.5, self.weights[1], self.weights[0])
@@ -255,7 +255,7 @@ class HuberLoss:
     Parameters
     ----------
     threshold : float, default 1.35
-        In units of the target.
+        The residual at which squares end, in units of the target.
 
     Examples
     --------
@@ -268,9 +268,9 @@ class HuberLoss:
 
     outputs = 1
     redundant = False
-    twice_smooth = False  # the curvature jumps at the threshold
+    twice_smooth = False  # The curvature jumps at the threshold.
     smoothness = 1.0
-    at_zero = math.inf  # as targets may be anything
+    at_zero = math.inf  # Targets may be anything.
 
     @property
     def lipschitz(self) -> float:
@@ -280,8 +280,8 @@ class HuberLoss:
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
         sizes = np.abs(predictions[0] - targets)
-        found: Array = np.where(sizes < self.threshold, sizes**2 / 2, self.threshold * (sizes - self.threshold / 2))
-        return found
+        result: Array = np.where(sizes < self.threshold, sizes**2 / 2, self.threshold * (sizes - self.threshold / 2))
+        return result
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return the residual cut off at the threshold, the threshold, and 1 for rows within it."""
@@ -300,19 +300,19 @@ class HuberLoss:
 
     @property
     def within(self) -> float:
-        """Share of normal residuals of scale 1 that are within the threshold."""
+        """The proportion of normal residuals of scale 1 that are within the threshold."""
         return math.erf(self.threshold / math.sqrt(2))
 
     @property
     def square(self) -> float:
-        """Mean square of normal residuals of scale 1, cut off at the threshold."""
+        """The mean square of normal residuals of scale 1, cut off at the threshold."""
         density = math.exp(-(self.threshold**2) / 2) / math.sqrt(2 * math.pi)
         return self.within - 2 * self.threshold * density + self.threshold**2 * (1 - self.within)
 
 
 @dataclass(frozen=True)
 class SquaredLoss:
-    """Squares of residuals over 2. No slope is the steepest, so it is for what bounds gradients by itself.
+    """Squares of residuals over 2. Slopes have no bound, so it is for statistics that bound gradients themselves.
 
     Examples
     --------
@@ -328,8 +328,8 @@ class SquaredLoss:
 
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
-        found: Array = (predictions[0] - targets) ** 2 / 2
-        return found
+        result: Array = (predictions[0] - targets) ** 2 / 2
+        return result
 
     def derivatives(self, predictions: Array, targets: Array) -> tuple[Array, Array, Array]:
         """Return residuals, infinity and 1."""
@@ -341,15 +341,15 @@ ProvenLoss = LogisticLoss | SoftmaxLoss | SmoothedHingeLoss | HuberLoss
 """Losses that are convex, with slopes and curvatures that are bounded as stated: what private minima rest on."""
 
 
-def _share(predictions: Array) -> Array:
-    """Return 1 / (1 + exp(-m)); where exp overflows that is 0, as it should be."""
+def _sigmoid(predictions: Array) -> Array:
+    """Return 1 / (1 + exp(-m)), which is 0 if exp overflows."""
     with np.errstate(over="ignore"):
-        shares: Array = np.exp(-predictions)
-    shares += 1.0
-    return np.divide(1.0, shares, out=shares)
+        probabilities: Array = np.exp(-predictions)
+    probabilities += 1.0
+    return np.divide(1.0, probabilities, out=probabilities)
 
 
-def _shares(predictions: Array) -> Array:
-    shares: Array = np.exp(predictions - predictions.max(axis=0))
-    shares /= shares.sum(axis=0)
-    return shares
+def _softmax(predictions: Array) -> Array:
+    probabilities: Array = np.exp(predictions - predictions.max(axis=0))
+    probabilities /= probabilities.sum(axis=0)
+    return probabilities

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
-from tacit.statistics.components import Array
-from tacit.statistics.robust_sum import RowValues
+from tacit.statistics.robust.robust_sum import RowValues
 
 
 @dataclass(frozen=True, eq=False)

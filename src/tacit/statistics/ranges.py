@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-MOST = 1e100  # for lengths, scales and weights: squares of more overflow, once they are multiplied
+MOST = 1e100  # The largest length, scale or weight: products of two squares of larger ones overflow.
 LEAST = 1 / MOST
-MOST_UNSQUARED = 1e200  # for factors, by which rows are divided and no more
+MOST_UNSQUARED = 1e200  # The largest factor: rows are divided by factors, which are never squared.
 
 
 def check_sizes(name: str, sizes: ArrayLike, *, or_zero: bool = False, most: float = MOST) -> None:

@@ -11,10 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
-_SLOPE = 2.0  # of numbers that are not squared: cut off at half a unit, sums stand out more than where all is kept
-_MIDDLE = 0.54  # c(y^2 / 0.54 - 1) has mean 0 for a standard normal y, so that it tells large targets from small ones
+# experiments/sparse_em.py measures how many of the columns that matter are found with these two.
+_SLOPE = 2.0  # Numbers that are not squared are cut off at half a unit: the sums of columns that matter stand out more.
+_MIDDLE = 0.54  # For a standard normal y the mean of c(y^2 / 0.54 - 1) is 0.001, so that it tells large y from small.
 Screen = Literal["spread", "interaction", "association", "folding", "crossing"]
 
 
@@ -38,13 +39,13 @@ class ScreeningValues:
     ----------
     screen : {"spread", "interaction", "association", "folding", "crossing"}
     origin : array
-        Where cells are measured from; with a target, which is the last column, its too.
+        The origin of each column. If there is a target, which is the last column, it has an origin too.
     unit : float
-        About how large inputs are, from their origin.
+        The typical distance of inputs from their origin.
     target : float, optional
-        About how large the target is; without it there is none.
+        The typical distance of the target from its origin. Without it there is no target.
     direction : (d,) array, optional
-        For "folding" and "crossing".
+        The direction f, for "folding" and "crossing".
 
     Examples
     --------
@@ -71,37 +72,37 @@ class ScreeningValues:
         cells = (block[:, : self.size] - self.origin[: self.size]) / self.unit
         weights = self._weights(cells, block)
         cells = cells * cells - 1.0 if self.screen in ("spread", "interaction") else _SLOPE * cells
-        return _bounded(_bounded(cells) * weights[:, None])
+        return _clip(_clip(cells) * weights[:, None])
 
     def _weights(self, cells: Array, block: Array) -> Array:
         if self.screen == "spread":
             return np.ones(len(block))
         along = np.ones(len(block)) if self.direction is None else _SLOPE * _along(cells, self.direction)
         if self.target is None:
-            return _bounded(along)
+            return _clip(along)
         target = (block[:, -1] - self.origin[-1]) / self.target
         if self.screen in ("interaction", "crossing"):
-            return _bounded(along) * _bounded(target * target / _MIDDLE - 1.0)
-        linear = _bounded(_SLOPE * target)
-        return linear if self.screen == "association" else _bounded(target * along) * linear
+            return _clip(along) * _clip(target * target / _MIDDLE - 1.0)
+        linear = _clip(_SLOPE * target)
+        return linear if self.screen == "association" else _clip(target * along) * linear
 
 
 @dataclass(frozen=True, eq=False)
 class CellRanks:
-    """How many of a row's cells are at most as large as each of some numbers, as a share from -1, none, to 1, all.
+    """How many of a row's cells are at most as large as each of some numbers, from -1 if none is to 1 if all are.
 
-    Summed, it is 0 at the median. A cell that is missing is none of them, and a row without cells has shares of 0.
+    Summed, it is 0 at the median. A cell that is missing is none of them, and a row without cells has the value 0.
 
     Parameters
     ----------
     numbers : array
         Ascending.
     columns : sequence of int
-        Whose cells.
+        The columns whose cells are ranked.
     origin : array
-        Where these columns are measured from.
+        The origin of these columns.
     absolute : bool
-        Whether it is their distance from there that is ranked.
+        Whether the distance of cells from their origin is ranked, and not the cells themselves.
 
     Examples
     --------
@@ -121,17 +122,17 @@ class CellRanks:
         return len(self.numbers)
 
     def __call__(self, block: Array) -> Array:
-        """Return the shares of a block, (rows, size): counts of cells, and so exact."""
+        """Return the values of a block, (rows, size): quotients of counts of cells."""
         cells = np.take(block, self.columns, axis=1) - self.origin
         if self.absolute:
             cells = np.abs(cells)
-        places = np.searchsorted(self.numbers, cells)  # those that are missing lie beyond all numbers
+        places = np.searchsorted(self.numbers, cells)  # Missing cells lie beyond all numbers.
         rows = np.arange(len(block))[:, None] * (self.size + 1)
         counts = np.bincount((rows + places).ravel(), minlength=len(block) * (self.size + 1))
         below = np.cumsum(counts.reshape(len(block), self.size + 1), axis=1)[:, : self.size]
         there = np.sum(~np.isnan(cells), axis=1)[:, None]
-        shares: Array = np.where(there > 0, 2.0 * below / np.maximum(there, 1) - 1.0, 0.0)
-        return shares
+        ranks: Array = np.where(there > 0, 2.0 * below / np.maximum(there, 1) - 1.0, 0.0)
+        return ranks
 
 
 def _along(cells: Array, direction: Array) -> Array:
@@ -143,5 +144,5 @@ def _along(cells: Array, direction: Array) -> Array:
     return total
 
 
-def _bounded(values: Array) -> Array:
+def _clip(values: Array) -> Array:
     return np.clip(np.where(np.isnan(values), 0.0, values), -1.0, 1.0)

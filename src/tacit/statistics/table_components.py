@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import ROWS_AT_ONCE
-from tacit.statistics.components import Array, Components, log_total
+from tacit.arrays import Array
+from tacit.kernels import CACHE_NUMBERS, ROWS_AT_ONCE
+from tacit.statistics.components import Components, log_total
 
 Codes = NDArray[np.intp]
-_CACHE_NUMBERS = 320_000  # as for ``ComponentMoments``
-_ADD_UP = 1e-6  # how far from 1 probabilities may add up to; those that stand for a missing level are brought to 1
+_ADD_UP = 1e-6  # The sum of probabilities may differ from 1 by this much. They are normalised for missing levels.
 
 
 @dataclass(frozen=True)
@@ -76,38 +76,38 @@ class TableLayout:
 class Rows(NamedTuple):
     """Some rows of a block, as all components see them."""
 
-    places: NDArray[np.intp]  # in the block
+    places: NDArray[np.intp]  # The numbers of the rows in the block.
     codes: Codes
-    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened
-    distances: Array  # (K, rows): squared lengths of the latter
-    shares: Array  # (K, rows)
-    gaps: NDArray[np.intp] | None  # which of ``patterns`` each row has; None if all its numbers are there
-    patterns: NDArray[np.bool_]  # (patterns, d): which numbers are missing
+    lifted: Array  # (K, 1 + d, rows): 1, and the row's mean given what is observed, whitened.
+    distances: Array  # (K, rows): squared lengths of the whitened mean.
+    responsibilities: Array  # (K, rows)
+    gaps: NDArray[np.intp] | None  # The pattern of each row, or None if no number is missing.
+    patterns: NDArray[np.bool_]  # (patterns, d): whether each number is missing.
 
 
 class Measured(NamedTuple):
     """Some rows with missing numbers, measured from all components."""
 
-    whitened: Array  # (rows, K, d): the row's mean given what is observed
-    distances: Array  # (K, rows): its squared lengths; 0 for rows that are lost
-    joint: Array  # (K, rows): log(weight_k density_k) of what is observed, without logs of 2 pi
-    lost: NDArray[np.bool_]  # (rows,): too far out for any component, or without a level
-    gaps: NDArray[np.intp]  # which of ``patterns`` each row has
+    whitened: Array  # (rows, K, d): the row's mean given what is observed.
+    distances: Array  # (K, rows): its squared lengths; 0 for rows that are lost.
+    joint: Array  # (K, rows): log(weight_k density_k) of what is observed, without logs of 2 pi.
+    lost: NDArray[np.bool_]  # (rows,): whether a row is too far from all components, or has no level.
+    gaps: NDArray[np.intp]  # The pattern of each row.
     patterns: NDArray[np.bool_]
 
 
 class Marginal(NamedTuple):
     """What the components are in the columns of numbers that a row has."""
 
-    whiteners: Array  # (K, d, d): R'^-1, from deviations to what is observed, made white; 0 where missing
-    basis: Array  # (K, d, d): Q, from there to the whitened mean given what is observed; 0 where missing
-    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed
-    log_scales: Array  # (K,)
+    whiteners: Array  # (K, d, d): R'^-1, which whitens what is observed; 0 where missing.
+    basis: Array  # (K, d, d): Q, from there to the whitened mean of the row; 0 where missing.
+    beyond: Array  # (K, d, d): the projection I - QQ' on what is not observed.
+    log_scales: Array  # (K,): log(weight_k / determinant of R_k).
 
 
 @dataclass(frozen=True, eq=False)
 class TableComponents:
-    """A mixture whose components are products: a Gaussian of the numbers, and shares of levels for each other column.
+    """A mixture whose components are products: a Gaussian of the numbers, and probabilities of each column's levels.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class TableComponents:
     gaussians : Components
         Weights, and means and factors in the columns of numbers, of which there may be none.
     probabilities : (K, all levels) array
-        Positive, the levels of one column after those of the other; those of a column add up to 1.
+        Probabilities of levels, positive, one column's after the other's. Those of a column add up to 1.
 
     Notes
     -----
@@ -136,7 +136,7 @@ class TableComponents:
     >>> gaussians = Components(np.array([0.5, 0.5]), np.array([[-1.0], [1.0]]), np.full((2, 1, 1), 0.5))
     >>> both = TableComponents(TableLayout((0,), ((1,),)), gaussians, np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> [rows] = both.e_step(np.array([[0.0, 1.0]]), missing=False)
-    >>> rows.shares
+    >>> rows.responsibilities
     array([[0.1],
            [0.9]])
     """
@@ -175,12 +175,12 @@ class TableComponents:
 
     @property
     def means(self) -> Array:
-        """Of the columns of numbers."""
+        """The means of the columns of numbers."""
         return self.gaussians.means
 
     @property
     def factors(self) -> Array:
-        """Of the columns of numbers."""
+        """The factors of the columns of numbers."""
         return self.gaussians.factors
 
     def e_step(self, block: Array, missing: bool) -> Iterator[Rows]:
@@ -194,16 +194,18 @@ class TableComponents:
         absent = np.isnan(numbers) & missing
         whole = ~absent.any(axis=1)
         for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
-            lifted, distances, shares = self.gaussians.e_step(numbers[places], evidence[:, places])
-            yield Rows(places, codes[places], lifted[:, : 1 + self.columns], distances, shares, None, absent[:0])
+            lifted, distances, responsibilities = self.gaussians.e_step(numbers[places], evidence[:, places])
+            yield Rows(
+                places, codes[places], lifted[:, : 1 + self.columns], distances, responsibilities, None, absent[:0]
+            )
         for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
             lifted = np.ones((self.count, self.columns + 1, len(places)))
             lifted[:, 1:] = piece.whitened.transpose(1, 2, 0)
             lifted[:, :, piece.lost] = 0.0
-            shares = np.exp(piece.joint - piece.joint.max(axis=0))
-            shares /= shares.sum(axis=0)
-            shares = np.where(piece.lost, 0.0, shares)
-            yield Rows(places, codes[places], lifted, piece.distances, shares, piece.gaps, piece.patterns)
+            responsibilities = np.exp(piece.joint - piece.joint.max(axis=0))
+            responsibilities /= responsibilities.sum(axis=0)
+            responsibilities = np.where(piece.lost, 0.0, responsibilities)
+            yield Rows(places, codes[places], lifted, piece.distances, responsibilities, piece.gaps, piece.patterns)
 
     def log_density(self, block: Array, missing: bool) -> Array:
         """Return the log density at each row, missing cells integrated out, as (rows,).
@@ -236,19 +238,19 @@ class TableComponents:
         log_scales = np.stack([marginal.log_scales for marginal in marginals], axis=1)
         for piece in _pieces(np.arange(len(rest)), self.count * max(1, self.columns) ** 2):
             places, which = rest[piece], gaps[piece]
-            whitened, distances, joint, lost = self._measured(
+            whitened, distances, joint, lost = self._measure(
                 numbers[places], whiteners[which], bases[which], log_scales[:, which] + evidence[:, places]
             )
             yield places, Measured(whitened, distances, joint, lost, which, patterns)
 
-    def _measured(
+    def _measure(
         self, numbers: Array, whiteners: Array, bases: Array, log_scales: Array
     ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
         """Return rows (rows, d) with missing numbers as ``Measured`` has them."""
         with np.errstate(over="ignore", invalid="ignore"):
             known = np.where(np.isnan(numbers), 0.0, 1.0)[:, None, :]
             apart = np.where(known > 0, numbers[:, None, :] - self.means, 0.0)
-            y = _products(bases, _products(whiteners, apart))  # in this order: see the notes
+            y = _products(bases, _products(whiteners, apart))  # The notes say why in this order.
             distances = (y * y).sum(axis=2).T
             lost = ~np.isfinite(distances.sum(axis=0) + log_scales.sum(axis=0))
         distances = np.where(lost, 0.0, distances)
@@ -261,7 +263,7 @@ class TableComponents:
         if key not in known:
             basis, upper = np.linalg.qr(self.factors[:, ~absent].transpose(0, 2, 1))
             diagonal = np.einsum("kii->ki", upper)
-            # A factor of rank less than full, up to rounding, must not raise where others do not.
+            # A factor that is singular up to rounding must not raise an error.
             least = np.where(diagonal < 0, -1.0, 1.0) * np.maximum(np.abs(diagonal), np.finfo(float).tiny)
             np.einsum("kii->ki", upper)[:] = least
             known_columns = np.flatnonzero(~absent)
@@ -289,14 +291,14 @@ class TableComponents:
             part = self.marginal(pattern)
             with np.errstate(over="ignore", invalid="ignore"):
                 apart = np.where(pattern, 0.0, numbers[places] - self.means[:, None])
-                white = apart @ part.whiteners.transpose(0, 2, 1)  # as long as the whitened mean
+                white = apart @ part.whiteners.transpose(0, 2, 1)  # It has the length of the whitened mean.
                 distances = np.einsum("krd,krd->kr", white, white)
             constant = part.log_scales - (0.5 * math.log(2 * math.pi) + log_units)[~pattern].sum()
             joint[:, places] += constant[:, None] - 0.5 * distances
         return joint
 
-    def level_sums(self, codes: Codes, shares: Array) -> Array:
-        """Return the sum over rows of each component's share of them, by level, (K, all levels).
+    def level_sums(self, codes: Codes, responsibilities: Array) -> Array:
+        """Return the sum over rows of each component's responsibilities, by level, (K, all levels).
 
         A missing cell counts as the levels that the component expects.
         """
@@ -304,10 +306,10 @@ class TableComponents:
         expected: Array = self._expected  # type: ignore[attr-defined]
         for j, where in enumerate(self.layout.slices):
             levels = np.arange(where.stop - where.start)
-            sums[:, where] = shares @ (codes[:, j, None] == levels).astype(np.float64)
+            sums[:, where] = responsibilities @ (codes[:, j, None] == levels).astype(np.float64)
             absent = codes[:, j] < 0
             if absent.any():
-                sums[:, where] += shares[:, absent].sum(axis=1, keepdims=True) * expected[:, where]
+                sums[:, where] += responsibilities[:, absent].sum(axis=1, keepdims=True) * expected[:, where]
         return sums
 
     def _evidence(self, codes: Codes, missing: bool) -> Array:
@@ -316,7 +318,7 @@ class TableComponents:
         log_probabilities: Array = self._log_probabilities  # type: ignore[attr-defined]
         for j, where in enumerate(self.layout.slices):
             nothing = np.full((self.count, 1), 0.0 if missing else np.nan)
-            # -1, a missing cell, takes the last.
+            # The code of a missing cell is -1, which takes the last column.
             evidence += np.concatenate([log_probabilities[:, where], nothing], axis=1)[:, codes[:, j]]
         return evidence
 
@@ -332,6 +334,6 @@ def _products(matrices: Array, vectors: Array) -> Array:
 
 def _pieces(places: NDArray[np.intp], numbers: int) -> Iterator[NDArray[np.intp]]:
     """Yield places a few at a time, for `numbers` numbers a row: in whole sets of rows, near the processor."""
-    few = max(1, _CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
+    few = max(1, CACHE_NUMBERS // (numbers * ROWS_AT_ONCE)) * ROWS_AT_ONCE
     for start in range(0, len(places), few):
         yield places[start : start + few]

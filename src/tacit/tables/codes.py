@@ -19,7 +19,7 @@ from tacit.sources.source import UnreadableCells
 
 Unknown = Literal["error", "missing"]
 
-#: Every way to write true and false, and its code.
+#: The codes of all ways to write true and false.
 TRUTH_WORDS = {
     variant: code
     for code, words in enumerate((("false", "f", "no", "n", "0"), ("true", "t", "yes", "y", "1")))
@@ -27,10 +27,10 @@ TRUTH_WORDS = {
     for variant in (word, word.upper(), word.capitalize())
 }
 
-MISSING = -1
-_UNKNOWN = -2
+MISSING = -1  # The code of a missing cell.
+_UNKNOWN = -2  # The code of a value that is not among the categories.
 
-# How pandas writes whole numbers to a CSV file if some cells of the column are empty.
+# So pandas writes whole numbers to a CSV file if some cells of the column are empty.
 _WHOLE_WITH_POINT = re.compile(r"([+-]?\d+)\.0*")
 
 
@@ -56,7 +56,7 @@ def codes(column: pa.ChunkedArray, name: str, code_of: Mapping[str, int], unknow
     array([ 0,  1, -1,  0])
     """
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)  # its dictionary may list values that do not occur
+        column = column.cast(column.type.value_type)  # Its dictionary may list values that do not occur.
     if not _holds_categories(column.type):
         raise UnreadableCells(
             f"Column {name!r} holds {column.type}, which cannot be matched to categories. Convert it to text, or give "

@@ -18,18 +18,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.sources import as_numbers
 from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 
-# Whole numbers up to here survive encoding and decoding exactly, with room for the rounding of a few operations.
+# Whole numbers up to this one are encoded and decoded exactly, with room for the rounding of a few operations.
 LARGEST_INTEGER = 2**48
 
-BLANK = ""  # what a template leaves for people to fill in
+BLANK = ""  # A template leaves it for people to fill in.
 
-STATED, PEEKED = "stated", "peeked"  # where knowledge about a column comes from
+STATED, PEEKED = "stated", "peeked"  # These say where knowledge about a column comes from.
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Numeric:
 
     @property
     def middle(self) -> float:
-        return self.low / 2 + self.high / 2  # halved before adding, which might overflow
+        return self.low / 2 + self.high / 2  # Halved first, because the sum might overflow.
 
     @property
     def half_range(self) -> float:
@@ -85,20 +85,20 @@ class Numeric:
     def labels(self, name: str) -> tuple[str, ...]:
         return (name,)
 
-    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> NDArray[np.float64]:
+    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
         values = as_numbers(column, name)
-        with np.errstate(over="ignore"):  # what overflows is clipped
-            scaled: NDArray[np.float64] = values - self.middle
+        with np.errstate(over="ignore"):  # What overflows is clipped.
+            scaled: Array = values - self.middle
             scaled /= self.half_range
         scaled.clip(-1, 1, out=scaled)
         scaled[~np.isfinite(values)] = np.nan
         return scaled[np.newaxis]
 
-    def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
-        return pa.array(self._values(encoded), from_pandas=True)  # NaN becomes null
+    def decode(self, encoded: Array) -> pa.Array:
+        return pa.array(self._values(encoded), from_pandas=True)  # NaN becomes null.
 
-    def _values(self, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = self.middle + self.half_range * np.clip(encoded[0], -1, 1)
+    def _values(self, encoded: Array) -> Array:
+        values: Array = self.middle + self.half_range * np.clip(encoded[0], -1, 1)
         return values.clip(self.low, self.high)
 
 
@@ -131,7 +131,7 @@ class Integer(Numeric):
             )
         return int(bound)
 
-    def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
+    def decode(self, encoded: Array) -> pa.Array:
         values = np.rint(self._values(encoded))
         missing = np.isnan(values)
         return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
@@ -164,14 +164,14 @@ class Categorical:
     def labels(self, name: str) -> tuple[str, ...]:
         return tuple(f"{name}={level}" for level in self.levels)
 
-    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> NDArray[np.float64]:
+    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
         code = codes(column, name, {str(level): code for code, level in enumerate(self.levels)}, unknown)
         encoded = np.zeros((len(self.levels), len(code)))
         encoded[code, np.arange(len(code))] = 1
         encoded[:, code < 0] = np.nan
         return encoded
 
-    def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
+    def decode(self, encoded: Array) -> pa.Array:
         missing = np.isnan(encoded).any(axis=0)
         return pa.array(self.levels).take(pa.array(encoded.argmax(axis=0), mask=missing))
 
@@ -200,11 +200,11 @@ class Boolean:
     def labels(self, name: str) -> tuple[str, ...]:
         return (name,)
 
-    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> NDArray[np.float64]:
+    def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
         code = codes(column, name, TRUTH_WORDS, unknown)
         return np.atleast_2d(np.where(code < 0, np.nan, 2.0 * code - 1.0))
 
-    def decode(self, encoded: NDArray[np.float64]) -> pa.Array:
+    def decode(self, encoded: Array) -> pa.Array:
         return pa.array(encoded[0] > 0, mask=np.isnan(encoded[0]))
 
 

@@ -20,8 +20,8 @@ NOT_PRIVATE = (
     "NOT PRIVATE: these figures are computed from the real rows, without noise. Use them where the rows are kept; do "
     "not publish them."
 )
-_WIDTH = 92
-_PAIRS_SHOWN = 10
+_WIDTH = 92  # The number of columns of the text.
+_PAIRS_SHOWN = 10  # The number of pairs of columns in the text, those that differ most.
 
 Table = list[tuple[str, ...]]
 
@@ -35,10 +35,10 @@ def compare(real: Any, synthetic: Any, *, schema: Schema, target: str | None = N
     Parameters
     ----------
     real, synthetic : data frames, dicts of columns, arrays, or paths of CSV or Parquet files
-        With the columns of the schema; ignored ones may be absent, and are not read. Both are held in memory, a number
-        for each cell.
+        Tables with the columns of the schema; ignored ones may be absent, and are not read. Both are held in memory, a
+        number for each cell.
     schema : Schema
-        As a fit uses it: numbers beyond bounds count as the bound.
+        The schema, used as a fit uses it: numbers beyond bounds count as the bound.
     target : str, optional
         A column to predict from the others, by a model trained on synthetic and tested on real rows.
 
@@ -109,12 +109,12 @@ class Comparison:
 
     @property
     def pair_error(self) -> float:
-        """The mean total variation of pairs; of a single column, 0."""
+        """The mean total variation of pairs; 0 for a single column."""
         return float(np.mean([pair.total_variation for pair in self.pairs] or [0.0]))
 
     @property
     def association_error(self) -> float:
-        """The mean of how far associations of pairs are off, whatever the sign; of a single column, 0."""
+        """The mean absolute error of the associations of pairs; 0 for a single column."""
         return float(np.mean([abs(pair.difference) for pair in self.pairs] or [0.0]))
 
     def sections(self) -> list[tuple[str, list[str | Table]]]:

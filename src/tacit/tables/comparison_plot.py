@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _REAL, _SYNTHETIC = "#8a8f98", "#d1661f"
-_ACROSS = 4  # panels
-_MOST_LEVELS = 12  # shown, the most frequent ones
-_LONGEST = 14  # letters of a name
+_ACROSS = 4  # The number of panels side by side.
+_MOST_LEVELS = 12  # The number of levels that are shown, the most frequent ones.
+_LONGEST = 14  # The number of letters of a name that are shown.
 
 
 def draw(columns: Sequence[ColumnDifference], pairs: Sequence[PairDifference]) -> Figure:

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
+from tacit.arrays import Array
 from tacit.tables.columns import Boolean, Categorical, Integer, Numeric
 from tacit.tables.schema import Schema
 
-Array = NDArray[np.float64]
-
-_TENTHS = np.arange(1, 10) / 10
-_BARS = 30  # of the pictures of numbers
+_TENTHS = np.arange(1, 10) / 10  # Bins of numbers end at these quantiles of the real rows.
+_BARS = 30  # The number of bars in a picture of numbers.
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +59,15 @@ class ColumnDifference:
     ----------
     column : str
     total_variation : float
-        Half the sum of the differences of shares, from 0 (the same) to 1 (nothing in common). Over the levels of a
+        Half the sum of the differences of proportions, from 0 (the same) to 1 (nothing in common). Over the levels of a
         category, and over some ten bins of a number, cut within its bounds where tenths of the real rows end. A value
         that holds a tenth of them or more is a bin by itself. Missing cells count as one more level.
     wasserstein : float or None
-        Of numbers, in their own units: how far values have to move, on average, to turn one table into the other.
+        For numbers, in their own units: how far values have to move, on average, to turn one table into the other.
     labels : tuple of str, or array
         What is counted in `real` and `synthetic`: levels, or the edges of equally wide bins.
     real, synthetic : arrays
-        Shares, for pictures.
+        Proportions of rows, for pictures.
     """
 
     column: str
@@ -87,11 +86,11 @@ class PairDifference:
     ----------
     columns : pair of str
     measure : {"correlation", "correlation ratio", "Cramér's V"}
-        Of numbers and yes-or-no columns; of one of these and a category; of two categories.
+        In this order: for numbers and yes-or-no columns, for one of these and a category, for two categories.
     real, synthetic : float
         The association in each table, over rows where both cells are there; 0 where a column never varies.
     total_variation : float
-        Between the two-way tables of shares, with the bins and levels of `ColumnDifference`.
+        The total variation between the two-way tables of proportions, with the bins and levels of `ColumnDifference`.
     """
 
     columns: tuple[str, str]
@@ -113,13 +112,14 @@ def column_differences(real: Rows, synthetic: Rows, schema: Schema) -> tuple[Col
 
 def pair_differences(real: Rows, synthetic: Rows, schema: Schema) -> Iterator[PairDifference]:
     """Compare the columns two by two."""
-    binned = {name: _binned(schema, name, real[name], synthetic[name]) for name in schema.used}
+    binned = {name: _bin(schema, name, real[name], synthetic[name]) for name in schema.used}
     categories = {name for name in schema.used if isinstance(schema.columns[name], Categorical)}
     for first, second in combinations(schema.used, 2):
         bins_of_first, *first_bins = binned[first]
         bins_of_second, *second_bins = binned[second]
         tables = [
-            _shares(a * bins_of_second + b, bins_of_first * bins_of_second) for a, b in zip(first_bins, second_bins)
+            _proportions(a * bins_of_second + b, bins_of_first * bins_of_second)
+            for a, b in zip(first_bins, second_bins)
         ]
         kinds = first in categories, second in categories
         both = (_association(rows[first], rows[second], *kinds) for rows in (real, synthetic))
@@ -128,29 +128,29 @@ def pair_differences(real: Rows, synthetic: Rows, schema: Schema) -> Iterator[Pa
 
 
 def _cells(encoded: Array, schema: Schema) -> dict[str, Array]:
-    found = {}
+    cells = {}
     for name, place in schema.slices.items():
         column, part = schema.columns[name], encoded[:, place]
         if isinstance(column, Numeric):
             values = column.middle + column.half_range * part[:, 0]
-            found[name] = np.rint(values) if isinstance(column, Integer) else values
+            cells[name] = np.rint(values) if isinstance(column, Integer) else values
         elif isinstance(column, Boolean):
-            found[name] = (part[:, 0] + 1) / 2
+            cells[name] = (part[:, 0] + 1) / 2
         else:
-            found[name] = np.where(np.isnan(part[:, 0]), np.nan, part.argmax(axis=1))
-    return found
+            cells[name] = np.where(np.isnan(part[:, 0]), np.nan, part.argmax(axis=1))
+    return cells
 
 
 def _column(name: str, schema: Schema, real: Array, synthetic: Array) -> ColumnDifference:
     column = schema.columns[name]
-    bins, *codes = _binned(schema, name, real, synthetic)
-    shares = [_shares(each, bins) for each in codes]
-    distance = _total_variation(*shares)
+    bins, *codes = _bin(schema, name, real, synthetic)
+    proportions = [_proportions(each, bins) for each in codes]
+    distance = _total_variation(*proportions)
     if not isinstance(column, Numeric):
         levels = ("false", "true") if isinstance(column, Boolean) else tuple(map(str, column.levels))
-        if not any(each[-1] for each in shares):
-            shares = [each[:-1] for each in shares]
-        return ColumnDifference(name, distance, None, (*levels, "missing")[: len(shares[0])], *shares)
+        if not any(each[-1] for each in proportions):
+            proportions = [each[:-1] for each in proportions]
+        return ColumnDifference(name, distance, None, (*levels, "missing")[: len(proportions[0])], *proportions)
     present = [each[~np.isnan(each)] for each in (real, synthetic)]
     if not all(each.size for each in present):
         return ColumnDifference(name, distance, None, np.array([column.low, column.high]), *np.zeros((2, 1)))
@@ -160,7 +160,7 @@ def _column(name: str, schema: Schema, real: Array, synthetic: Array) -> ColumnD
     return ColumnDifference(name, distance, float(wasserstein_distance(*present)), edges, *bars)
 
 
-def _binned(schema: Schema, name: str, real: Array, synthetic: Array) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
+def _bin(schema: Schema, name: str, real: Array, synthetic: Array) -> tuple[int, NDArray[np.intp], NDArray[np.intp]]:
     """Return how many bins there are, and the bins of the real and the synthetic cells; the last is for missing."""
     column = schema.columns[name]
     if not isinstance(column, Numeric):
@@ -181,7 +181,7 @@ def _cuts(values: Array) -> Array:
     return np.union1d(ends, np.nextafter(ends[times > 1], -np.inf))
 
 
-def _shares(codes: NDArray[np.intp], bins: int) -> Array:
+def _proportions(codes: NDArray[np.intp], bins: int) -> Array:
     return np.bincount(codes, minlength=bins) / len(codes)
 
 
@@ -206,7 +206,7 @@ def _correlation(first: Array, second: Array) -> float:
 
 
 def _correlation_ratio(category: Array, number: Array) -> float:
-    """Return the root of the share of a number's variance that lies between the levels of a category."""
+    """Return the root of the part of a number's variance that lies between the levels of a category."""
     if not _varies(number):
         return 0.0
     codes = category.astype(np.intp)
@@ -222,9 +222,9 @@ def _cramers_v(first: Array, second: Array) -> float:
     if not rows.any() or not columns.any():
         return 0.0
     shape = rows.max() + 1, columns.max() + 1
-    shares = _shares(rows * shape[1] + columns, shape[0] * shape[1]).reshape(shape)
-    if_independent = np.outer(shares.sum(axis=1), shares.sum(axis=0))
-    squared = ((shares - if_independent) ** 2 / if_independent).sum() / (min(shape) - 1)
+    proportions = _proportions(rows * shape[1] + columns, shape[0] * shape[1]).reshape(shape)
+    if_independent = np.outer(proportions.sum(axis=1), proportions.sum(axis=0))
+    squared = ((proportions - if_independent) ** 2 / if_independent).sum() / (min(shape) - 1)
     return float(np.sqrt(min(squared, 1.0)))
 
 

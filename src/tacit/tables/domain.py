@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind
 from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
 
-Array = NDArray[np.float64]
-
-_LEAST_SCALE = 1e-100
+_LEAST_SCALE = 1e-100  # The squares of smaller scales underflow, and those of larger centres than its inverse overflow.
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +33,7 @@ class Domain:
     ball : bool
         Whether the bounds are a ball.
     schema : Schema, optional
-        Where the bounds come from a schema, which also encodes categories.
+        The schema that the bounds come from, if there is one. It also encodes categories.
     unbounded : bool
         Whether there are no bounds: standard coordinates are the rows' own.
 
@@ -77,7 +75,7 @@ class Domain:
         else:
             low, high = _pair(bounds, columns)
             centre, scale = low / 2 + high / 2, high / 2 - low / 2
-            # Rounding may leave the ends of the range a hair outside the bounds; rows restored must not be.
+            # Rounding may leave the ends of the range a little outside the bounds, where no restored row may be.
             outside = (centre - scale < low) | (centre + scale > high)
             scale = np.where(outside, scale * (1 - 4e-16) - np.spacing(np.abs(centre)), scale)
         if not ((scale > _LEAST_SCALE) & (scale < 1 / _LEAST_SCALE) & (np.abs(centre) < 1 / _LEAST_SCALE)).all():
@@ -126,9 +124,9 @@ class Domain:
                 if isinstance(column, Integer):
                     least[place] = max(1e-8, 1 / (12 * column.half_range**2))
                 elif isinstance(column, Boolean):
-                    least[place] = 4 * 0.01 * 0.99  # encoded as -1 and 1
+                    least[place] = 4 * 0.01 * 0.99  # The codes are -1 and 1.
                 elif isinstance(column, Categorical):
-                    least[place] = 0.01 * 0.99  # encoded as 0 and 1
+                    least[place] = 0.01 * 0.99  # The codes are 0 and 1.
         return least
 
     def standardise(self, block: Array) -> Array:
@@ -161,12 +159,12 @@ class Domain:
         if self.unbounded:
             return "none"
         if self.schema is not None:
-            return "a schema: " + _listed([f"{name} {_words(self.schema.columns[name])}" for name in self.schema.used])
+            return "a schema: " + _join([f"{name} {_words(self.schema.columns[name])}" for name in self.schema.used])
         if self.ball:
             return f"a ball of radius {self.scale[0] * math.sqrt(self.columns):g} around the origin"
         names = self.names or [f"column {j + 1}" for j in range(self.columns)]
         low, high = self.restore(-np.ones(self.columns)), self.restore(np.ones(self.columns))
-        return "a box: " + _listed([f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)])
+        return "a box: " + _join([f"{name} from {a:g} to {b:g}" for name, a, b in zip(names, low, high)])
 
 
 def _words(column: Column) -> str:
@@ -175,7 +173,7 @@ def _words(column: Column) -> str:
     return f"with {len(column.levels)} levels" if isinstance(column, Categorical) else "yes or no"
 
 
-def _listed(parts: list[str], most: int = 20) -> str:
+def _join(parts: list[str], most: int = 20) -> str:
     return ", ".join(parts[:most]) + (f" and {len(parts) - most} more" if len(parts) > most else "")
 
 
@@ -188,7 +186,7 @@ def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
     for side, value in zip(("low", "high"), bounds):
         try:
             array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):  # numpy's message quotes what it could not read
+        except (TypeError, ValueError):  # Numpy's message quotes what it could not read.
             array = np.empty(0)
         if array.ndim > 1 or array.size not in (1, columns) or not array.size:
             raise ValueError(

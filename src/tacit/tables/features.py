@@ -55,8 +55,8 @@ def features(domain: Domain) -> tuple[Feature, ...]:
     ('plan=paid', 0.25)
     """
     if domain.schema is None:
-        reach = math.sqrt(domain.columns) if domain.ball else 1.0
-        low, high = domain.centre - reach * domain.scale, domain.centre + reach * domain.scale
+        radius = math.sqrt(domain.columns) if domain.ball else 1.0
+        low, high = domain.centre - radius * domain.scale, domain.centre + radius * domain.scale
         names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
         return tuple(Feature(str(name), str(name), float(a), float(b)) for name, a, b in zip(names, low, high))
     found: list[Feature] = []
@@ -69,5 +69,5 @@ def features(domain: Domain) -> tuple[Feature, ...]:
             labels = column.labels(name)
             found += [Feature(name, label, 0.0, 1.0, is_share=True, description=words) for label in labels]
         elif isinstance(column, Boolean):
-            found.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # encoded as -1 and 1
+            found.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # The codes are -1 and 1.
     return tuple(found)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.sources.names import check_selection
 from tacit.tables.columns import Categorical, Numeric
-from tacit.tables.differences import Array, Rows
+from tacit.tables.differences import Rows
 from tacit.tables.schema import Schema
 
-_MOST_LEVELS = 255  # of a category, as scikit-learn's trees take them
-_LEAST_ROWS = 4
+_MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most so many levels.
+_LEAST_ROWS = 4  # Fewer rows cannot be divided into rows to train on and rows to test on.
 _SETTINGS = {"early_stopping": False, "random_state": 0}
 
 
@@ -27,10 +28,10 @@ class Score:
     measure : {"accuracy", "AUC", "R²"}
         AUC is of each level against the others, weighted by how frequent it is.
     from_synthetic, from_real : float
-        By a model trained on the synthetic rows, and by one trained on one half of the real rows; both are tested on
-        the other half.
+        The scores of a model trained on the synthetic rows, and of one trained on one half of the real rows; both are
+        tested on the other half.
     from_nothing : float
-        By always giving the same answer.
+        The score of always giving the same answer.
     """
 
     measure: str
@@ -96,17 +97,17 @@ def _classification_scores(
 
 
 def _chances(X: Array, y: NDArray[np.intp], X_test: Array, levels: int, categories: list[bool]) -> Array:
-    """Return the probability of each level for the tested rows, (rows, levels); of one never seen, zero."""
+    """Return the probability of each level for the tested rows, (rows, levels); 0 for a level that was never seen."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    found = np.zeros((len(X_test), levels))
+    chances = np.zeros((len(X_test), levels))
     if (y == y[0]).all():
-        found[:, y[0]] = 1.0
-        return found
-    rounds = max(20, min(100, 200 // levels))  # as each round grows a tree for each level
+        chances[:, y[0]] = 1.0
+        return chances
+    rounds = max(20, min(100, 200 // levels))  # Each round grows a tree for each level.
     model = HistGradientBoostingClassifier(max_iter=rounds, categorical_features=categories, **_SETTINGS).fit(X, y)
-    found[:, model.classes_] = model.predict_proba(X_test)
-    return found
+    chances[:, model.classes_] = model.predict_proba(X_test)
+    return chances
 
 
 def _auc(levels: NDArray[np.intp], chances: Array) -> float:

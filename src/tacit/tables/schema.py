@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief, kind, unquoted
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, listed
@@ -37,7 +38,7 @@ class Schema:
     Parameters
     ----------
     columns : mapping from str to Column
-        At least one of them not ignored.
+        The columns by name. At least one of them is not ignored.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Schema:
     @property
     def used(self) -> tuple[str, ...]:
         """Names of the columns that are not ignored."""
-        return tuple(name for name, _ in self._encoded())
+        return tuple(name for name, _ in self._used_columns())
 
     @property
     def peeked(self) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ class Schema:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns of the encoded matrix."""
-        return tuple(label for name, column in self._encoded() for label in column.labels(name))
+        return tuple(label for name, column in self._used_columns() for label in column.labels(name))
 
     @property
     def width(self) -> int:
@@ -107,7 +108,7 @@ class Schema:
     def slices(self) -> dict[str, slice]:
         """Where each column is found in the encoded matrix."""
         found, start = {}, 0
-        for name, column in self._encoded():
+        for name, column in self._used_columns():
             stop = start + len(column.labels(name))
             found[name] = slice(start, stop)
             start = stop
@@ -126,17 +127,17 @@ class Schema:
         >>> Schema({"share": Numeric(0, 2)}).log_jacobian, Schema({"age": Numeric(0, 200)}).log_jacobian
         (0.0, -4.605170185988092)
         """
-        numbers = (column for _, column in self._encoded() if isinstance(column, Numeric))
+        numbers = (column for _, column in self._used_columns() if isinstance(column, Numeric))
         return sum((-math.log(column.half_range) for column in numbers), start=0.0)
 
-    def encode(self, table: Any, *, unknown: Unknown = "error") -> NDArray[np.float64]:
+    def encode(self, table: Any, *, unknown: Unknown = "error") -> Array:
         """Return rows as a matrix of numbers between -1 and 1, missing cells as NaN.
 
         Parameters
         ----------
         table : pyarrow, pandas or polars table, dict of columns, or array
-            With the columns of the schema, by name, in any order; the ignored ones may be absent. Columns of an array
-            are taken in the order of the schema.
+            A table with the columns of the schema, by name, in any order; the ignored ones may be absent. Columns of an
+            array are taken in the order of the schema.
         unknown : {"error", "missing"}, default="error"
             What to do about a cell that is not one of its column's categories. The error names the column, and neither
             the row nor the value.
@@ -149,10 +150,10 @@ class Schema:
         """
         if not isinstance(unknown, str) or unknown not in ("error", "missing"):
             raise ValueError(f"unknown must be 'error' or 'missing', got {brief(unknown)}.")
-        block = self._named(table) if isinstance(table, np.ndarray) else as_table(table)
+        block = self._with_names(table) if isinstance(table, np.ndarray) else as_table(table)
         self.check_names(block.column_names)
-        encoded = np.empty((self.width, block.num_rows))  # column by column, as the table is
-        for (name, column), place in zip(self._encoded(), self.slices.values()):
+        encoded = np.empty((self.width, block.num_rows))  # It is stored column by column, as the table is.
+        for (name, column), place in zip(self._used_columns(), self.slices.values()):
             encoded[place] = column.encode(block[name], name, unknown)
         return encoded.T
 
@@ -172,7 +173,7 @@ class Schema:
             source = source.select(self.used)
         return source.map(partial(self.encode, unknown=unknown), columns=self.feature_names)
 
-    def decode(self, matrix: NDArray[np.float64]) -> pa.Table:
+    def decode(self, matrix: Array) -> pa.Table:
         """Return encoded rows as a table: numbers in their units and within their bounds, categories as their levels.
 
         Any real matrix can be decoded: numbers are moved to the nearest value the column can take. NaN becomes null.
@@ -184,7 +185,7 @@ class Schema:
                 f"{kind(matrix)} of another shape."
             )
         places = self.slices
-        return pa.table({name: column.decode(matrix.T[places[name]]) for name, column in self._encoded()})
+        return pa.table({name: column.decode(matrix.T[places[name]]) for name, column in self._used_columns()})
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks columns of the schema, or has columns the schema does not mention."""
@@ -227,7 +228,7 @@ class Schema:
             raise FileNotFoundError(f"There is no schema file {path}.")
         try:
             return cls.from_dict(read_toml(path))
-        except (ValueError, TypeError) as error:  # a schema is public and may be quoted
+        except (ValueError, TypeError) as error:  # A schema is public and may be quoted.
             problem = str(error)
         raise ValueError(f"In the schema {path}: {problem}")
 
@@ -260,10 +261,10 @@ class Schema:
     def __repr__(self) -> str:
         return f"Schema({self._columns!r})"
 
-    def _encoded(self) -> Iterator[tuple[str, Numeric | Categorical | Boolean]]:
+    def _used_columns(self) -> Iterator[tuple[str, Numeric | Categorical | Boolean]]:
         return ((name, column) for name, column in self._columns.items() if not isinstance(column, Ignored))
 
-    def _named(self, matrix: NDArray[Any]) -> pa.Table:
+    def _with_names(self, matrix: NDArray[Any]) -> pa.Table:
         names = self.names
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
             raise ValueError(

@@ -39,7 +39,7 @@ _TYPE = "numeric, integer, categorical, boolean or ignored"
 _NOT_USABLE = "neither numbers nor text; convert it to one of them to use it"
 _READ = "NOT PRIVATE: read from the data"
 
-MOST_LEVELS = 100
+MOST_LEVELS = 100  # A column with more distinct values is not proposed as a category.
 
 
 def template(source: Any, *, peek: bool = False) -> str:
@@ -157,7 +157,7 @@ class _Levels:
 
 
 class _Anything:
-    """A column of which no type is declared: it is read as text, and as numbers while that goes."""
+    """A column of which no type is declared: it is read as text, and as numbers as long as all cells are numbers."""
 
     def __init__(self) -> None:
         self.range: _Range | None = _Range("integer")

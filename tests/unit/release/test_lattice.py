@@ -93,7 +93,7 @@ def test_sums_fit_and_no_finer_lattice_would_hold_them(largest, rows):
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1), st.integers(0, 70))
 def test_coarsening_rounds_to_the_nearest_point(steps, shift):
-    coarse = Lattice(1.0).coarsened(np.array(steps, dtype=np.int64), Lattice(2.0**-shift))
+    coarse = Lattice(1.0).coarsen(np.array(steps, dtype=np.int64), Lattice(2.0**-shift))
     for fine, near in zip(steps, coarse.tolist()):
         assert 2 * abs(near * 2**shift - fine) <= 2**shift * (shift > 0)
 

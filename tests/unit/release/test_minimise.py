@@ -138,7 +138,7 @@ def test_minima_of_more_rows_than_were_reckoned_with_are_refused():
 @pytest.mark.parametrize("elsewhere", [np.full(3, 0.5), np.full(3, 1e9), np.full(3, np.nan)], ids=str)
 def test_what_a_search_comes_to_is_checked(monkeypatch, elsewhere):
     """However the search goes wrong, nothing is told but parameters with a small gradient."""
-    monkeypatch.setattr("tacit.release.minimum.Search._searched", lambda self, total, tilt: elsewhere)
+    monkeypatch.setattr("tacit.release.minimum.Search._descend", lambda self, total, tilt: elsewhere)
     with pytest.raises(RuntimeError, match="nothing is told"):
         curator().minimise("minimum", asked())
 

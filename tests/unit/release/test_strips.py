@@ -32,8 +32,8 @@ def check_envelope(power, scale):
     with mpmath.workdps(60):
         inner = np.flatnonzero(law.side == 0)
         starts, first, heights = np.unique(law.start[inner], return_index=True, return_counts=True)
-        # The strips tile [-reach, reach).
-        np.testing.assert_array_equal(starts, np.arange(-law.reach, law.reach, width))
+        # The strips tile [-tail_start, tail_start).
+        np.testing.assert_array_equal(starts, np.arange(-law.tail_start, law.tail_start, width))
         # One constant makes every ceiling: Fractions of floats are exact.
         ceilings = [Fraction(float(law.ceiling[inner[i]])) for i in first]
         constant = ceilings[0] / int(heights[0])
@@ -49,7 +49,7 @@ def check_envelope(power, scale):
             ceiling = Fraction(float(law.ceiling[slots[0]]))
             assert ceiling == constant * slots.size * width / 2**law.stride_shift
             for stride in (0, 1, 2, 10, 40):
-                start = law.reach + (stride << law.stride_shift)
+                start = law.tail_start + (stride << law.stride_shift)
                 assert density(start, power, scale) <= mpmath.mpf(float(ceiling)) / 2 ** (stride + 1)
 
 
@@ -92,9 +92,9 @@ def test_draws_follow_the_exact_probabilities(power, scale):
 def test_the_tails_follow_the_exact_probabilities(power):
     law = strips(power, 3.7)
     draws = law.sample(2_000_000, generator(2))
-    tail = draws[(draws >= law.reach) | (draws < -law.reach)]
+    tail = draws[(draws >= law.tail_start) | (draws < -law.tail_start)]
     assert tail.size > 500
-    assert chi_square(tail, power, 3.7, inside=lambda k: k >= law.reach or k < -law.reach) > 1e-4
+    assert chi_square(tail, power, 3.7, inside=lambda k: k >= law.tail_start or k < -law.tail_start) > 1e-4
 
 
 @pytest.mark.parametrize("power", LAWS)
@@ -163,7 +163,7 @@ def test_a_draw_far_in_the_tail_is_placed_and_judged():
     law = strips(2, 2.0**40)
     slot = np.array([np.argmax(law.side == 1), np.argmax(law.side == -1)])
     draws, ceiling = law._with_tails(np.zeros(2, dtype=np.int64), slot, Zeros(1))
-    assert draws[0] == law.reach + (67 << law.stride_shift) + 8
+    assert draws[0] == law.tail_start + (67 << law.stride_shift) + 8
     assert draws[1] == ~draws[0]
     np.testing.assert_array_equal(ceiling, law.ceiling[slot] * 2.0**-68)
     # Energy about 10^4: float64 says zero, and only U = 0.000... is in doubt.
@@ -228,14 +228,14 @@ def test_all_scripts_of_bits_together_make_the_exact_law_tails_included(power, s
         for place, stride, probability in ways:
             k, accepted = acceptance(law, slot, place, stride)
             if side:
-                right = law.reach + stride * wide + place
+                right = law.tail_start + stride * wide + place
                 assert k in (None, right if side > 0 else ~right)
                 k = right if side > 0 else ~right
             else:
                 assert k == start + place
             assert k not in made
             made[k], resolution[k] = probability * accepted, probability
-    reach = law.reach + strides * wide
+    reach = law.tail_start + strides * wide
     assert sorted(made) == list(range(-reach, reach))
     with mpmath.workdps(60):
         one = mpmath.mpf(made[0].numerator) / made[0].denominator

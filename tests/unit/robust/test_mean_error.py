@@ -92,7 +92,7 @@ def error(law, epsilon, n, **options):
     model = fitted(epsilon, int(n), SECOND[law], tuple(options.items()))
     points, weights = points_of(law)
     reach = model.scale_[0] * model._influence.bound
-    bounded = reach * model._influence.share(points[:, None] / model.scale_[0])[:, 0]
+    bounded = reach * model._influence.unit_influence(points[:, None] / model.scale_[0])[:, 0]
     mean, square = weights @ bounded, weights @ bounded**2
     variance = (square - mean**2) / n
     return math.sqrt((mean - LAWS[law].mean()) ** 2 + variance + model.noise_std_[0] ** 2)
@@ -155,7 +155,7 @@ def test_a_third_moment_allows_a_tighter_scale():
         method="clipped", moment_bound=third, moment_order=3, scale="minimax", noise="gaussian", epsilon=0.1, delta=9e-7
     ).fit(rows_of_zeros(n))
     points, weights = points_of("lognormal")
-    bounded = model.scale_[0] * Clip().share(points[:, None] / model.scale_[0])[:, 0]
+    bounded = model.scale_[0] * Clip().unit_influence(points[:, None] / model.scale_[0])[:, 0]
     bias = weights @ bounded - LAWS["lognormal"].mean()
     assert math.hypot(bias, model.noise_std_[0], 0.00216) == pytest.approx(0.0051, rel=0.03)
 

@@ -12,7 +12,7 @@ import pytest
 from tacit import kernels
 from tacit.kernels import UnlikeKernels, check_kernels, kernel_fingerprint
 from tacit.sources import as_source, source
-from tacit.sources.partitions import Partial, added, held_blocks, held_sum, partial_sum
+from tacit.sources.partitions import Partial, add_partials, held_blocks, held_sum, partial_sum
 from tacit.sources.summation import sum_over_streams
 from tacit.statistics import Centres, ClusterMoments, components
 
@@ -73,14 +73,19 @@ def test_it_is_found_out_once_and_fast():
 
 def test_sums_of_unlike_workers_are_refused():
     like = [Partial(np.array([1]), kernel="one"), Partial(), Partial(np.array([2]), kernel="one")]
-    assert added(like).total == 3
-    assert added(like).kernel == "one"
+    assert add_partials(like).total == 3
+    assert add_partials(like).kernel == "one"
     for order in (1, -1):
-        told = added([*like, Partial(np.array([4]), kernel="other")][::order])
+        told = add_partials([*like, Partial(np.array([4]), kernel="other")][::order])
         assert told.total is None
         assert "different linear algebra" in told.failure
         # The tree of tasks adds up sums of sums.
-        assert added([added([*like]), added([Partial(np.array([4]), kernel="other")])][::order]).failure == told.failure
+        assert (
+            add_partials(
+                [add_partials([*like]), add_partials([Partial(np.array([4]), kernel="other")])][::order]
+            ).failure
+            == told.failure
+        )
 
 
 def test_blocks_that_one_worker_has_made_and_an_unlike_one_sums_are_refused(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.statistics import BlockCentre, BlockSquares
-from tacit.statistics.block_estimates import centre
+from tacit.statistics.robust.block_estimates import centre
 
 DIAMETER = 2.0**20
 

@@ -72,7 +72,7 @@ def test_bounds_and_biases_as_tabulated():
 @pytest.mark.parametrize("influence", [Clip(), Smoothed(1.0), Smoothed(4.605)], ids=str)
 def test_no_value_has_more_bias(influence, order):
     u = np.geomspace(1e-6, 1e9, 100_000)
-    ratio = np.abs(u - influence.bound * influence.share(u[:, None])[:, 0]) / u**order
+    ratio = np.abs(u - influence.bound * influence.unit_influence(u[:, None])[:, 0]) / u**order
     assert ratio[u > 1e-2].max() <= influence.bias(order) * (1 + 1e-4)
     assert ratio.max() >= influence.bias(order) * (1 - 1e-4)
     assert influence.bias(2) * influence.bound >= 0.25 - 1e-12  # what no odd function can be below
@@ -83,7 +83,10 @@ def test_the_table_is_near_the_function(beta):
     rng = np.random.default_rng(0)
     u = rng.normal(size=20_000) * 10.0 ** rng.uniform(-8, 10, 20_000)
     assert (
-        np.abs(Smoothed(beta).bound * Smoothed(beta).share(u[:, None])[:, 0] - smoothed_influence(u, beta)).max() < 2e-7
+        np.abs(
+            Smoothed(beta).bound * Smoothed(beta).unit_influence(u[:, None])[:, 0] - smoothed_influence(u, beta)
+        ).max()
+        < 2e-7
     )
 
 
@@ -92,7 +95,7 @@ def test_the_table_is_near_the_function(beta):
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_shares_are_shares(influence, u):
     u = np.array(u)
-    shares = influence.share(u)
+    shares = influence.unit_influence(u)
     assert (np.abs(shares) <= 1).all()
     assert (shares[np.isnan(u)] == 0).all()
     assert (shares * np.where(np.isnan(u), 0.0, u) >= 0).all()
@@ -102,7 +105,7 @@ def test_shares_are_shares(influence, u):
 
 def test_long_rows_keep_their_direction():
     rows = np.array([[3e307, 4e307], [3e-320, 4e-320], [30.0, 40.0], [0.3, 0.4]])
-    assert Shorten().share(rows) == pytest.approx(np.array([[0.6, 0.8], [0.0, 0.0], [0.6, 0.8], [0.3, 0.4]]))
+    assert Shorten().unit_influence(rows) == pytest.approx(np.array([[0.6, 0.8], [0.0, 0.0], [0.6, 0.8], [0.3, 0.4]]))
 
 
 @pytest.mark.parametrize("beta", [0.4, 31.0, np.nan])

@@ -113,7 +113,7 @@ def test_squares_are_those_expected():
             filled[~o] = gain @ numbers[o]
             spread = np.zeros(3)
             spread[~o] = np.diag(covariance[np.ix_(~o, ~o)] - gain @ covariance[np.ix_(o, ~o)])
-            expected[k] += part.shares[k, 0] * np.minimum(filled**2 + spread, 1.0)
+            expected[k] += part.responsibilities[k, 0] * np.minimum(filled**2 + spread, 1.0)
     np.testing.assert_allclose(whole.parts(whole.block_sum(block)), expected, rtol=1e-6)
 
 

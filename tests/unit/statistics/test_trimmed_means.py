@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.statistics import TrimmedMeans
-from tacit.statistics.trimmed_means import smooth_sensitivity
+from tacit.statistics.robust.trimmed_means import smooth_sensitivity
 
 
 class Cells:

@@ -9,14 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.row_maps import filled_up
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import LEAST, check_sizes
 
-_OUTWARD = 1 + 1e-12  # covers rounding in a row's own contribution: a few hundred operations of 1e-16 each
-_LARGEST = 1e100  # as products of more may overflow
+_LARGEST = 1e100  # Products of larger numbers may overflow.
 
 
 class PredictionLoss(Protocol):
@@ -61,12 +61,13 @@ class LossGradients:
     coefficients : (K, 1 + d) array
         beta, intercepts first; public or private already.
     radius : float
-        The longest gradient there is.
+        The clip radius of gradients.
     curvature : float, default 0
         The weight of the mean curvature; 0 leaves it out.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out, and their gradients are 0.
+        The number in front of x; 0 leaves intercepts out, and their gradients are 0.
     anchor : (K, 1 + d) array, optional
+        Coefficients whose slopes are subtracted; public or private already.
 
     Notes
     -----
@@ -118,7 +119,7 @@ class LossGradients:
         row = math.sqrt(self.coefficients.size) if norm == "l1" else 1.0
         if neighbors == "replace_one":
             row *= 2
-        return _OUTWARD * (row + self.curvature if norm == "l1" else math.hypot(row, self.curvature))
+        return ROW_SLACK * (row + self.curvature if norm == "l1" else math.hypot(row, self.curvature))
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
@@ -126,7 +127,7 @@ class LossGradients:
             return self._block_sum(block)
 
     def _block_sum(self, block: Array) -> Array:
-        x, targets, squares, there = measured(block)
+        x, targets, squares, there = measure_rows(block)
         predictions = linear(self.coefficients, x, self.intercept)
         slopes, steepest, curvatures = (finite(each) for each in self.loss.derivatives(predictions, targets))
         if self.anchor is not None:
@@ -134,9 +135,11 @@ class LossGradients:
         steepness = np.abs(slopes[0]) if len(slopes) == 1 else np.sqrt((slopes * slopes).sum(axis=0))
         if self.anchor is None:
             np.maximum(steepness, steepest, out=steepness)
-        # Now the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
+        # Now it is the length of the longest gradient. Squares that underflow must not hide a row with a huge slope.
         steepness *= np.sqrt(np.maximum(squares, LEAST) + self.intercept * self.intercept)
-        weights = np.divide(there, np.maximum(steepness, self.radius, out=steepness), out=steepness)  # over the radius
+        weights = np.divide(
+            there, np.maximum(steepness, self.radius, out=steepness), out=steepness
+        )  # It is w / radius.
         slopes = slopes * weights
         gradient = np.empty(self.coefficients.shape)
         gradient[:, 0] = self.intercept * slopes.sum(axis=1)
@@ -169,7 +172,7 @@ class PredictionGradients:
     coefficients : (K, 1 + d) array
         Intercepts first; public or private already.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out, and there are K d gradients then.
+        The number in front of x; 0 leaves intercepts out, and there are K d gradients then.
 
     Examples
     --------
@@ -193,7 +196,7 @@ class PredictionGradients:
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in all columns for rows that :class:`LossGradients` leaves out too."""
-        x, targets, _, there = measured(block)
+        x, targets, _, there = measure_rows(block)
         slopes = self.loss.derivatives(linear(self.coefficients, x, self.intercept), targets)[0]
         inputs = x if self.intercept == 0 else np.vstack([np.full(x.shape[1], self.intercept), x])
         gradients: Array = (slopes[:, None] * inputs).reshape(self.size, -1)
@@ -213,7 +216,7 @@ def linear(coefficients: Array, x: Array, intercept: float) -> Array:
     return predictions
 
 
-def measured(block: Array) -> tuple[Array, Array, Array, Array]:
+def measure_rows(block: Array) -> tuple[Array, Array, Array, Array]:
     """Return x (d, rows), targets, squared lengths of x, and which rows are there, as 0 or 1.
 
     The block is filled up, see ``filled_up``. Rows that cannot be measured are not there, and zero.
@@ -230,9 +233,9 @@ def measured(block: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def finite(values: Array) -> Array:
-    """Return the same numbers, those that are finite; infinity counts for a very large one, and NaN for 0.
+    """Return the numbers with 1e100 in place of infinity and 0 in place of NaN.
 
-    Where squares of finite ones overflow, the row's weight comes out as 0.
+    If the squares of finite numbers overflow, the weight of the row becomes 0.
     """
     if np.isfinite(values.sum()):
         return values

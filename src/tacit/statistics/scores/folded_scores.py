@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
 class FoldedScores:
-    """Two equally likely components at origin +- half, round and of the same scale, as :class:`ComponentMoments` wants.
+    """Two equally likely components at origin +- half, round and of the same scale, as a :class:`VectorModel`.
 
     A row x, y = x - origin away from the point between them, has the score (t y - half) / scale with
     t = tanh(<half, y> / scale^2), which is P(+ | y) - P(- | y). Its mean over rows is the step of EM.
@@ -22,7 +23,7 @@ class FoldedScores:
     ----------
     origin, half : (d,) arrays
     scale : float
-        Standard deviation of each column within a component.
+        The standard deviation of each column within a component.
 
     Examples
     --------
@@ -46,8 +47,8 @@ class FoldedScores:
         """How many numbers a score has."""
         return len(self.half)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
-        """Return (1, scores) as (1, 1 + d, rows), their squared lengths (1, rows) and shares (1, rows) of 1, or 0.
+    def e_step(self, block: Array) -> RowVectors:
+        """Return (1, scores) as (1, 1 + d, rows), their squared lengths (1, rows) and weights (1, rows): 1 or 0.
 
         Sums over columns are taken one column after the other, so that a row's score does not depend on its place.
         """
@@ -63,4 +64,4 @@ class FoldedScores:
             lost = ~np.isfinite(lengths)
         lifted[:, :, lost] = 0.0
         lengths[lost] = 0.0
-        return lifted[:, :, :rows], lengths[None, :rows], np.where(lost, 0.0, 1.0)[None, :rows]
+        return RowVectors(lifted[:, :, :rows], lengths[None, :rows], np.where(lost, 0.0, 1.0)[None, :rows])

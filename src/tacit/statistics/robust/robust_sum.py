@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import OPERATION_SLACK
 from tacit.statistics.influence import Clip, Influence
 from tacit.statistics.ranges import check_sizes
 
@@ -41,7 +42,7 @@ class RobustSum:
     Parameters
     ----------
     centre, scale : (size,) arrays
-        Where values are measured from, and in what units; public or private already.
+        The origin and the units of values; public or private already.
     influence : Influence
         :class:`Clip` or :class:`Smoothed` for each value by itself, :class:`Shorten` for the row as a whole.
     values : RowValues, optional
@@ -51,12 +52,13 @@ class RobustSum:
 
     Notes
     -----
-    Write r for the largest norm of a row of shares (``Influence.row_norm``): shares are in [-1, 1], so r = sqrt(d) in
-    l2 and d in l1 for d values bounded each by itself; for rows shortened to length 1, r = 1 in l2 and, by
-    Cauchy-Schwarz, sqrt(d) in l1. Write w for `count`. **add_remove**: a row contributes (w, u) with |u| <= r, or
+    Write r for the largest norm of the bounded values of a row (``Influence.row_norm``): they are in [-1, 1], so
+    r = sqrt(d) in l2 and d in l1 for d values bounded each by itself; for rows shortened to length 1, r = 1 in l2 and,
+    by Cauchy-Schwarz, sqrt(d) in l1. Write w for `count`. **add_remove**: a row contributes (w, u) with |u| <= r, or
     nothing: at most sqrt(w^2 + r^2) in l2 and w + r in l1. **replace_one**: if both rows contribute, the counts cancel
     and |u - u'| <= 2 r; if one of them is left out, the change is that of the row added: the larger of 2 r and that.
-    **linf**: r = 1, as every share is in [-1, 1], and a row that is added moves the count by w and a sum by at most 1.
+    **linf**: r = 1, as every bounded value is in [-1, 1], and a row that is added moves the count by w and a sum by at
+    most 1.
 
     Examples
     --------
@@ -103,7 +105,7 @@ class RobustSum:
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
         row = self.influence.row_norm(len(self.centre), norm)
-        added = self.count + row if norm == "l1" else math.hypot(self.count, row) * (1 + 1e-15)
+        added = self.count + row if norm == "l1" else math.hypot(self.count, row) * OPERATION_SLACK
         if norm == "linf":
             added = max(self.count, row)
         return max(2 * row, added) if neighbors == "replace_one" else added
@@ -114,11 +116,11 @@ class RobustSum:
             values = block if self.values is None else self.values(block)
             units = (values - self.centre) / self.scale
         there: NDArray[np.bool_] = ~np.any(np.isnan(units), axis=1)
-        total = self.influence.share(np.where(there[:, None], units, 0.0)).sum(axis=0)
+        total = self.influence.unit_influence(np.where(there[:, None], units, 0.0)).sum(axis=0)
         return np.append(self.count * there.sum(), total) if self.count > 0 else total
 
     def parts(self, total: Array) -> tuple[float | None, Array]:
-        """Return a (noisy) total as the number of rows, None if it was not counted, and the sums of shares."""
+        """Return a (noisy) total as the number of rows, None if it was not counted, and the sums."""
         if self.count > 0:
             return float(total[0] / self.count), total[1:]
         return None, total

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.table_components import TableComponents
 
 
@@ -55,10 +56,10 @@ class TableSquares:
         return self.components.count * self.components.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
         replaced = math.sqrt(2.0) if norm == "l2" else 2.0
-        return row * (replaced if neighbors == "replace_one" else 1.0) * (1 + 1e-12)
+        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
@@ -66,16 +67,18 @@ class TableSquares:
         numbers = self.components.layout.split(block)[0]
         factors, means = self.components.factors, self.components.means
         for rows in self.components.e_step(block, self.missing):
-            kept = np.where(rows.shares.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0)  # as NaN survives times 0
+            kept = np.where(
+                rows.responsibilities.sum(axis=0)[:, None] > 0, numbers[rows.places], 0.0
+            )  # NaN times 0 is NaN.
             with np.errstate(over="ignore", invalid="ignore"):
                 for k, mean in enumerate(means):
                     squares = (kept - mean) ** 2
                     if rows.gaps is not None:
-                        # Not a matrix product, whose rounding depends on where a row stands.
+                        # A matrix product would round a row by where it stands.
                         expected = (rows.lifted[k, 1:, None] * factors[k].T[:, :, None]).sum(axis=0).T
                         more = np.stack([self._scatter(k, pattern) for pattern in rows.patterns])[rows.gaps]
                         squares = np.where(np.isnan(kept), expected**2 + more, squares)
-                    total[k] += rows.shares[k] @ np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
+                    total[k] += rows.responsibilities[k] @ np.where(np.isnan(squares), 1.0, np.minimum(squares, 1.0))
         return total.ravel() / math.sqrt(self.components.columns)
 
     def _scatter(self, k: int, pattern: NDArray[np.bool_]) -> Array:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import OPERATION_SLACK
 from tacit.statistics.ranges import check_sizes
 
 
@@ -78,13 +79,13 @@ class TrimmedSum:
         return 2 * len(self.low)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding."""
+        """Return the bound proved in the notes, enlarged by rounding."""
         columns = len(self.low)
         one = {"l1": self.count + 1, "l2": math.hypot(self.count, 1), "linf": max(self.count, 1.0)}[norm]
         if neighbors == "replace_one":
             one = max(2.0, one)
         times = {"l1": float(columns), "l2": math.sqrt(columns), "linf": 1.0}[norm]
-        return one * times * (1.0 if columns == 1 and neighbors == "replace_one" else 1 + 1e-15)
+        return one * times * (1.0 if columns == 1 and neighbors == "replace_one" else OPERATION_SLACK)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sums over the rows of a block."""

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components
+from tacit.rounding import ROW_SLACK
+from tacit.statistics.components import Components
+
+_PIECE = 2048  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,21 +52,21 @@ class ComponentSquares:
         return self.components.count * self.components.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
         replaced = math.sqrt(2.0) if norm == "l2" else 2.0
-        return row * (replaced if neighbors == "replace_one" else 1.0) * (1 + 1e-12)
+        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         total = np.zeros((self.components.count, self.components.columns))
-        for start in range(0, len(block), 2048):
-            rows = block[start : start + 2048]
-            shares = self.components.e_step(rows)[2]
-            kept = np.where(shares.sum(axis=0)[:, None] > 0, rows, 0.0)  # as NaN would survive multiplication by 0
+        for start in range(0, len(block), _PIECE):
+            rows = block[start : start + _PIECE]
+            responsibilities = self.components.e_step(rows)[2]
+            kept = np.where(responsibilities.sum(axis=0)[:, None] > 0, rows, 0.0)  # NaN times 0 is NaN.
             with np.errstate(over="ignore"):
                 for k, mean in enumerate(self.components.means):
-                    total[k] += shares[k] @ np.minimum((kept - mean) ** 2, 1.0)
+                    total[k] += responsibilities[k] @ np.minimum((kept - mean) ** 2, 1.0)
         return total.ravel() / math.sqrt(self.components.columns)
 
     def parts(self, total: Array) -> Array:

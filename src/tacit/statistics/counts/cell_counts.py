@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 
 Codes = NDArray[np.intp]
 
@@ -22,12 +22,12 @@ class Bins:
     Parameters
     ----------
     places : tuple of int
-        Where the column is found in a row of numbers: one place, or one for each level, of which the largest counts.
+        The places of the column in a row of numbers: one, or one for each level. The largest number gives the level.
     groups : (bins,) array of int
         The group that each bin belongs to, from 0 up; cells in bins of group -1 are not counted.
     edges : (bins + 1,) array, optional
-        Increasing. Bin b of a number is edges[b] <= x < edges[b + 1]; the first and the last one take all beyond them.
-        Levels have none.
+        The edges, increasing. Bin b of a number is edges[b] <= x < edges[b + 1]; the first and the last one take all
+        beyond them. Levels have none.
     missing : bool
         Whether missing cells, which are NaN, have a group of their own, behind the others. Else they are not counted.
 
@@ -128,7 +128,7 @@ class PairCounts:
     Parameters
     ----------
     columns : tuple of Bins
-        At least two.
+        At least two columns.
 
     Notes
     -----

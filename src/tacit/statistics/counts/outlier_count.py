@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 from tacit.statistics.table_components import TableComponents
 
-_PIECE = 32 * ROWS_AT_ONCE
+_PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class OutlierCount:
         Whether missing cells are modelled: densities are of the cells that are there. If not, rows that have some
         contribute nothing.
     share : float
-        Between 0 and 1.
+        The largest proportion of rows that is expected to count, between 0 and 1.
 
     Notes
     -----

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
 class LinearScores:
-    """Scores (w e) (w z) of one linear regression, in the form :class:`ComponentMoments` wants.
+    """Scores (w e) (w z) of one linear regression, as a :class:`VectorModel`.
 
     Their mean is the direction in which coefficients should move, their second moment how much it varies from one
     sample to another.
@@ -29,7 +30,7 @@ class LinearScores:
     coefficients : (1 + d,) array
         The intercept first, for inputs (1, u).
     scale : float
-        Of residuals; positive.
+        The scale of residuals, positive.
     centre : (d,) array
     factor : (d, d) array
         Lower-triangular, with a positive diagonal: the covariance of x is about factor factor'.
@@ -40,7 +41,7 @@ class LinearScores:
     --------
     >>> import numpy as np
     >>> scores = LinearScores(np.array([0.0, 2.0]), 1.0, np.zeros(1), np.eye(1), 9.0)
-    >>> lifted, lengths, shares = scores.e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
+    >>> lifted, lengths, weights = scores.e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
     >>> lifted[0].T
     array([[ 1. ,  0.5,  0.5],
            [ 1. , -1. , -2. ]])
@@ -70,19 +71,19 @@ class LinearScores:
         """How many numbers a score has."""
         return len(self.coefficients)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (1, 2 + d, rows), their squared lengths (1, rows), and 1 for each row (1, rows).
 
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands. A row
         that cannot be measured has 0 for 1.
         """
-        lifted, weights, residuals, lengths = self.measured(block)
+        lifted, weights, residuals, lengths = self.measure(block)
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights * residuals
             lengths = lengths * residuals * residuals
-        return _kept(lifted, lengths, np.ones(len(lengths)), len(block))
+        return _measurable(lifted, lengths, np.ones(len(lengths)), len(block))
 
-    def measured(self, block: Array) -> tuple[Array, Array, Array, Array]:
+    def measure(self, block: Array) -> tuple[Array, Array, Array, Array]:
         """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of rows filled up."""
         columns = filled_up(block.T)
         lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
@@ -99,7 +100,7 @@ class LinearScores:
 
 @dataclass(frozen=True, eq=False)
 class LinearCurvature:
-    """Weighed inputs w z of rows whose scores are shorter than `radius`, in the form :class:`ComponentMoments` wants.
+    """Weighed inputs w z of rows whose scores are shorter than `radius`, as a :class:`VectorModel`.
 
     Their second moment is by how much the mean of scores clipped at `radius` changes as coefficients do: scores within
     the radius move by it, and those beyond do not.
@@ -113,8 +114,8 @@ class LinearCurvature:
     --------
     >>> import numpy as np
     >>> scores = LinearScores(np.array([0.0, 2.0]), 1.0, np.zeros(1), np.eye(1), 9.0)
-    >>> lifted, lengths, shares = LinearCurvature(scores, 2.0).e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
-    >>> lifted[0].T, shares
+    >>> lifted, lengths, weights = LinearCurvature(scores, 2.0).e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
+    >>> lifted[0].T, weights
     (array([[1., 1., 1.],
            [1., 1., 2.]]), array([[1., 0.]]))
     """
@@ -132,23 +133,23 @@ class LinearCurvature:
         """How many numbers (1, u) has."""
         return self.scores.columns
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, w z) as (1, 2 + d, rows), squared lengths (1, rows), and which rows count (1, rows)."""
-        lifted, weights, residuals, lengths = self.scores.measured(block)
+        lifted, weights, residuals, lengths = self.scores.measure(block)
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights
             inside = residuals * residuals * lengths < self.radius**2
-        return _kept(lifted, lengths, inside.astype(np.float64), len(block))
+        return _measurable(lifted, lengths, inside.astype(np.float64), len(block))
 
 
-def _kept(lifted: Array, lengths: Array, shares: Array, rows: int) -> tuple[Array, Array, Array]:
-    """Return what belongs to rows, without those that filled them up; rows that cannot be measured count for 0."""
+def _measurable(lifted: Array, lengths: Array, counts: Array, rows: int) -> RowVectors:
+    """Return the vectors without the rows of zeros behind them; rows that cannot be measured have the weight 0."""
     lost = ~np.isfinite(lengths)
     if lost.any():
         lifted[:, 1:, lost] = 0.0
         lengths = np.where(lost, 0.0, lengths)
-        shares = np.where(lost, 0.0, shares)
-    return lifted[:, :, :rows], lengths[None, :rows], shares[None, :rows]
+        counts = np.where(lost, 0.0, counts)
+    return RowVectors(lifted[:, :, :rows], lengths[None, :rows], counts[None, :rows])
 
 
 @dataclass(frozen=True, eq=False)

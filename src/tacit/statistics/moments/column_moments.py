@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.kernels import CACHE_NUMBERS
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import check_sizes
 
 
@@ -28,7 +30,7 @@ class ColumnMoments:
     Parameters
     ----------
     centre, reach : (d,) arrays
-        Public or already private; reaches are positive.
+        Cells are clipped at centre +- reach. Both are public or already private, and reaches are positive.
     count, mean, second : float
         Weights of the three parts, positive; with a count of 0 it is left out.
 
@@ -90,7 +92,7 @@ class ColumnMoments:
         return (self.count > 0) + 2 * self.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, and a hair for rounding within a row."""
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
         if norm == "l1":
             root = math.sqrt(self.columns)
             row = self.count + (self.mean + self.second) * root
@@ -98,7 +100,7 @@ class ColumnMoments:
         else:
             row2 = self.count**2 + self.mean**2 + self.second**2
             bound = math.sqrt(row2 if neighbors == "add_remove" else max(row2, self._furthest()))
-        return bound * (1 + 1e-12)
+        return bound * ROW_SLACK
 
     def _furthest(self) -> float:
         """Return the most of h over [0, 2]; see the notes."""
@@ -108,15 +110,14 @@ class ColumnMoments:
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
-        # Pieces stay near the processor: a whole block of many columns would not.
-        rows = max(1, 320_000 // self.columns)
+        rows = max(1, CACHE_NUMBERS // self.columns)
         total = np.zeros((2, self.columns))
         kept = 0
         for start in range(0, len(block), rows):
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = block[start : start + rows] - self.centre
                 cells /= self.reach
-                gaps = np.isnan(cells.sum())  # or infinities, which do no harm
+                gaps = np.isnan(cells.sum())  # Infinities come here, too, and do no harm.
             if gaps:
                 cells = cells[~np.isnan(cells).any(axis=1)]
             np.clip(cells, -1.0, 1.0, out=cells)

@@ -10,17 +10,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.release.smooth import SmoothStatistic
-from tacit.statistics.components import Array
+from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.ranges import check_sizes
 
-_FINENESS = 40  # log2 of the steps of the lattice in the radius
-_SLACK = 2.0**-36  # of smoothness, for floating point
-_UP = 1 + 2.0**-38
-_LARGEST = 1e40  # what cells are cut off at, so that sums of squares are finite
-_RIDGE = 1e-10  # of the mean square, so that every block has a solution
-_MOST_PARTS = 4096  # that distances are worked out between
+_FINENESS = 40  # The radius has 2^40 steps of the lattice.
+_LARGEST = 1e40  # Cells are cut off here, so that sums of squares are finite.
+_RIDGE = 1e-10  # This part of the mean square is added, so that every block has a solution.
+_MOST_PARTS = 4096  # The largest default number of groups, because time and memory grow with its square.
 
 Dealt = tuple[Array, NDArray[np.int64]]
 """Rows, and the numbers of the groups that they are dealt to."""
@@ -39,7 +38,7 @@ class BlockSquares(SmoothStatistic):
     rows : int
         How many rows there are, public.
     radius : float
-        Of the ball that coefficients are known to lie in.
+        The radius of the ball that coefficients are known to lie in.
     intercept : bool, default True
     parts : int, optional
         How many groups; by default one for every five rows per coefficient.
@@ -47,7 +46,7 @@ class BlockSquares(SmoothStatistic):
     Notes
     -----
     Coefficients of a group are computed from its rows alone, sorted first, so that they are a function of the multiset
-    of its rows to the last bit; they are finite, as cells are cut off and a hair of a ridge is added, so that no pivot
+    of its rows to the last bit; they are finite, as cells are cut off and a very small ridge is added, so that no pivot
     is zero; they are brought inside the ball and rounded to a lattice of 2^-40 radii. Replacing a row moves one of m
     points, by less than 2 radii (1 + 2^-30): the mean by at most that over m. It is a sum of integers, and exact.
 
@@ -114,7 +113,7 @@ class BlockSquares(SmoothStatistic):
         rows, groups = (np.concatenate(pieces) for pieces in zip(*dealt))
         if len(rows) != self.rows:
             raise ValueError(f"There are {len(rows)} rows, and {self.rows} were said to be there.")
-        order = np.lexsort((*rows.T, groups))  # by group, and by all columns within it
+        order = np.lexsort((*rows.T, groups))  # By group, and by all columns within a group.
         ends = np.searchsorted(groups[order], np.arange(parts + 1))
         grams = np.empty((parts, self.size + 1, self.size + 1))
         for group in range(parts):
@@ -122,10 +121,10 @@ class BlockSquares(SmoothStatistic):
             grams[group] = mine.T @ mine
         inner = grams[:, :-1, :-1]
         ridge = _RIDGE * np.trace(inner, axis1=1, axis2=2) / self.size + 1e-100
-        found = np.linalg.solve(inner + ridge[:, None, None] * np.eye(self.size), grams[:, :-1, -1:])[..., 0]
-        found = np.clip(np.nan_to_num(found / self.radius), -1e100, 1e100)
-        lengths = np.sqrt((found * found).sum(axis=1))
-        inside = found / np.maximum(lengths, 1.0)[:, None]
+        solutions = np.linalg.solve(inner + ridge[:, None, None] * np.eye(self.size), grams[:, :-1, -1:])[..., 0]
+        solutions = np.clip(np.nan_to_num(solutions / self.radius), -1e100, 1e100)
+        lengths = np.sqrt((solutions * solutions).sum(axis=1))
+        inside = solutions / np.maximum(lengths, 1.0)[:, None]
         places: NDArray[np.int64] = np.rint(np.ldexp(inside, _FINENESS)).astype(np.int64)
         return places
 
@@ -209,24 +208,26 @@ class BlockCentre(BlockSquares):
 
     def least_rows(self, smoothness: float) -> int:
         """Return how many rows there must be for blocks enough."""
-        return 2 * self.size * (2 * self._averaged(smoothness) + 2)
+        return 2 * self.size * (2 * self._points_averaged(smoothness) + 2)
 
     def least(self, smoothness: float) -> float:
         """Return 2 D e^(-t (m - h) / 2), or 0 where there are too few blocks."""
         m = self.groups(smoothness)
-        enough = 2 <= self._averaged(smoothness) <= _half(m) and smoothness <= 1 and self.size <= 1024
+        enough = 2 <= self._points_averaged(smoothness) <= _half(m) and smoothness <= 1 and self.size <= 1024
         return 2 * self.diameter * math.exp(-smoothness * (m - _half(m)) / 2) if enough else 0.0
 
     def answer(self, blocks: Iterable[Dealt], smoothness: float) -> tuple[Sequence[Fraction], Array]:
         """Return the point, and the bound."""
         points = self.points(blocks, self.groups(smoothness))
-        place, bound = centre(points, self._averaged(smoothness), smoothness - _SLACK, 2.0 * (2**_FINENESS + 2**10))
-        found = [int(value) * self._step for value in points[place]]
-        return self._inside(found), np.full(self.size, bound * _UP * float(self._step))
+        place, bound = centre(
+            points, self._points_averaged(smoothness), smoothness - SMOOTHNESS_SLACK, 2.0 * (2**_FINENESS + 2**10)
+        )
+        values = [int(value) * self._step for value in points[place]]
+        return self._inside(values), np.full(self.size, bound * SMOOTH_SLACK * float(self._step))
 
     @staticmethod
-    def _averaged(smoothness: float) -> int:
-        return math.ceil(4 / (smoothness - _SLACK)) if smoothness > _SLACK else 2**62
+    def _points_averaged(smoothness: float) -> int:
+        return math.ceil(4 / (smoothness - SMOOTHNESS_SLACK)) if smoothness > SMOOTHNESS_SLACK else 2**62
 
 
 def centre(points: NDArray[np.int64], averaged: int, smoothness: float, diameter: float) -> tuple[int, float]:
@@ -246,7 +247,7 @@ def centre(points: NDArray[np.int64], averaged: int, smoothness: float, diameter
         radii[i] = np.sqrt((apart * apart).sum(axis=1))
     radii.sort(axis=1)
     place = int(np.argmin(radii[:, half - 1]))
-    beyond = np.partition(radii[:, half:], averaged - 1, axis=0)[:averaged].mean(axis=0)  # of h + 1, ..., m points
+    beyond = np.partition(radii[:, half:], averaged - 1, axis=0)[:averaged].mean(axis=0)  # For h + 1, ..., m points.
     means = np.append(beyond, diameter)
     return place, 2 * float((np.exp(-smoothness / 2 * np.arange(len(means))) * means).max())
 

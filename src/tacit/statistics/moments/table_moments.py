@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.component_moments import (
+from tacit.rounding import ROW_SLACK
+from tacit.statistics.moments.component_moments import (
     ComponentMoments,
     CovarianceType,
     moment_sensitivity,
     numbers_in_second_moment,
     packed,
 )
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_sizes
 from tacit.statistics.table_components import Rows, TableComponents
 
@@ -47,14 +48,15 @@ class TableMoments:
     components : TableComponents
         The current, already private parameters.
     radius : float
-        Where rows are clipped.
+        The clip radius of rows.
     count, mean, second, level : float
         Weights of the four parts, positive.
     covariance_type : {"full", "tied", "diag", "spherical"}
     missing : bool
         Whether missing cells are modelled. If not, rows that have some contribute nothing.
     fill : float
-        How much of the expected scatter of a missing number counts, up to 1: as much as clipping leaves of others'.
+        The part of the expected scatter of a missing number that counts, up to 1. It should be the part that clipping
+        leaves of the scatter of other numbers.
 
     Notes
     -----
@@ -77,8 +79,8 @@ class TableMoments:
 
     **As computed.** Where Q is that of a nearly singular factor, v is in its range up to rounding all the same
     (``TableComponents``), off by a vector e of some units in the last place. Then <v v', I - QQ'> = |(I - QQ') e|^2 is
-    of the second order, and a hair covers it. Missing levels count as probabilities that add up to 1 up to rounding.
-    Radii and weights are such that no square of them overflows or vanishes (:mod:`tacit.statistics.ranges`).
+    of the second order, and ``ROW_SLACK`` covers it. Missing levels count as probabilities that add up to 1 up to
+    rounding. Radii and weights are such that no square of them overflows or vanishes (:mod:`tacit.statistics.ranges`).
 
     A row that overflows belongs to no component and contributes nothing.
 
@@ -119,7 +121,9 @@ class TableMoments:
             raise ValueError(
                 f"With missing cells the radius must be {least:g} or more, and it is {brief(self.radius)}."
             )
-        object.__setattr__(self, "_numbers", self._moments_of_numbers())  # its own checks, before any row is read
+        object.__setattr__(
+            self, "_numbers", self._moments_of_numbers()
+        )  # It makes its own checks, before any row is read.
 
     def _moments_of_numbers(self) -> ComponentMoments:
         gaussians, kind = self.components.gaussians, self.covariance_type
@@ -139,23 +143,23 @@ class TableMoments:
             return moment_sensitivity(self.count, mean, second, neighbors, level)
         numbers = numbers_in_second_moment(self.covariance_type, columns)
         row = self.count + mean * math.sqrt(columns) + second * math.sqrt(numbers) + level * math.sqrt(levels)
-        return (1 + 1e-12) * row * (1 if neighbors == "add_remove" else 2)
+        return ROW_SLACK * row * (1 if neighbors == "add_remove" else 2)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         numbers, levels = np.zeros(self._numbers.size), np.zeros(self.components.probabilities.shape)
-        with_gaps: Array | float = 0.0  # (K, patterns)
+        with_gaps: Array | float = 0.0  # (K, patterns): the sum of responsibilities of the rows with each pattern.
         patterns = np.empty((0, self.components.columns), dtype=np.bool_)
         for rows in self.components.e_step(block, self.missing):
-            levels += self.components.level_sums(rows.codes, rows.shares)
+            levels += self.components.level_sums(rows.codes, rows.responsibilities)
             if rows.gaps is not None:
-                patterns = rows.patterns  # the same for all pieces of a block
-                with_gaps += rows.shares @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
+                patterns = rows.patterns  # They are the same for all pieces of a block.
+                with_gaps += rows.responsibilities @ (rows.gaps[:, None] == np.arange(len(patterns))).astype(np.float64)
             lengths2 = np.maximum(rows.distances * self._stretch(rows), self.radius**2)
-            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.shares, lengths2)
+            moments = self._numbers.weighted_moments(rows.lifted, rows.distances, rows.responsibilities, lengths2)
             numbers += np.concatenate(moments)
         if len(patterns):
-            numbers += self._filled_in(patterns, np.asarray(with_gaps))
+            numbers += self._expected_scatter(patterns, np.asarray(with_gaps))
         weight = self.level / math.sqrt(max(1, len(self.components.layout.levels)))
         return np.concatenate([numbers, weight * levels.ravel()])
 
@@ -178,7 +182,7 @@ class TableMoments:
             return 1.0 / (1.0 - filled * missing)
         return 1.0 / np.sqrt(1.0 - filled**2 * missing)
 
-    def _filled_in(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
+    def _expected_scatter(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
         """Return what the scatter expected of missing numbers adds up to, for so many rows (K, patterns)."""
         scatter = np.zeros((self.components.count, self.components.columns, self.components.columns))
         for pattern, members in zip(patterns, counts.T):

@@ -10,15 +10,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.kernels import ROWS_AT_ONCE
+from tacit.arrays import Array
+from tacit.kernels import CACHE_NUMBERS, ROWS_AT_ONCE
 from tacit.messages import brief
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array, Components, DiagonalComponent, Workspace
+from tacit.rounding import ROW_SLACK
+from tacit.statistics.components import Components, Workspace
 from tacit.statistics.ranges import check_sizes
+from tacit.statistics.row_vectors import VectorModel
 
 CovarianceType = Literal["full", "tied", "diag", "spherical"]
-_CACHE_NUMBERS = 320_000  # numbers that one piece of a block may take: enough to keep numpy busy, near the processor
 _ROOM = Workspace()
 
 
@@ -40,10 +42,11 @@ class ComponentMoments:
 
     Parameters
     ----------
-    components : Components or DiagonalComponent
-        The current, already private parameters.
+    components : VectorModel
+        What turns rows into vectors y_k and weights r_k: :class:`Components`, or the scores of a regression. Its
+        parameters are public, or private already.
     radius : float
-        Where rows are clipped.
+        The clip radius of rows.
     count, mean, second : float
         Weights of the three parts. Noise is the same on every number released, so a larger weight is a finer release.
         A part with weight 0 is left out.
@@ -88,7 +91,7 @@ class ComponentMoments:
     (1.7321, 2.4495)
     """
 
-    components: Components | DiagonalComponent
+    components: VectorModel
     radius: float
     count: float = 1.0
     mean: float = 1.0
@@ -124,14 +127,14 @@ class ComponentMoments:
         if norm == "l1":
             numbers = numbers_in_second_moment(self.covariance_type, columns)
             row = self.count + self.mean * math.sqrt(columns) + self.second * math.sqrt(numbers)
-            return _outward(row if neighbors == "add_remove" else 2 * row)
+            return (row if neighbors == "add_remove" else 2 * row) * ROW_SLACK
         return moment_sensitivity(self.count, self.mean, self.second, neighbors)
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         numbers = self.components.count * (self.components.columns + 1)
-        # An odd multiple: rows of a power of two's length would share too few places in a processor's cache.
-        piece = (_CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
+        # An odd multiple, because lines whose length is a power of two would compete for few places in the cache.
+        piece = (CACHE_NUMBERS // (numbers * ROWS_AT_ONCE) | 1) * ROWS_AT_ONCE
         total = np.zeros(self.size)
         for start in range(0, len(block), piece):
             total += self._piece_sum(block[start : start + piece])
@@ -161,41 +164,41 @@ class ComponentMoments:
 
     def _piece_sum(self, rows: Array) -> Array:
         if isinstance(self.components, Components):
-            lifted, distances, shares = self.components.e_step(rows, room=_ROOM)
+            lifted, distances, weights = self.components.e_step(rows, room=_ROOM)
         else:
-            lifted, distances, shares = self.components.e_step(rows)
+            lifted, distances, weights = self.components.e_step(rows)
         if not self.whitened:
             with np.errstate(over="ignore", invalid="ignore"):
                 lengths = np.einsum("rd,rd->r", rows, rows)
-            kept = np.isfinite(lengths)  # the row itself may overflow where the whitened one does not
-            shares = shares * kept
+            kept = np.isfinite(lengths)  # The row itself may overflow where the whitened one does not.
+            weights = weights * kept
             lifted[:, self._y] = np.where(kept, rows.T, 0.0)
             distances = np.broadcast_to(np.where(kept, lengths, 0.0), distances.shape)
         if self.only is not None:
             chosen = slice(self.only, self.only + 1)
-            lifted, distances, shares = lifted[chosen], distances[chosen], shares[chosen]
-        # What y is divided by to have v: the radius inside, |y| outside.
+            lifted, distances, weights = lifted[chosen], distances[chosen], weights[chosen]
+        # The square of what y is divided by to have v: the radius inside the ball, |y| outside.
         lengths2 = np.maximum(distances, self.radius**2, out=_ROOM("lengths", *distances.shape))
-        return np.concatenate(self.weighted_moments(lifted, distances, shares, lengths2))
+        return np.concatenate(self.weighted_moments(lifted, distances, weights, lengths2))
 
     @property
     def _y(self) -> slice:
-        """Where whitened rows have their y."""
+        """The lines of y in whitened rows."""
         return slice(1, 1 + self.components.columns)
 
-    def weighted_moments(self, lifted: Array, distances: Array, shares: Array, lengths2: Array) -> list[Array]:
+    def weighted_moments(self, lifted: Array, distances: Array, weights: Array, lengths2: Array) -> list[Array]:
         """Return the parts of the sum over rows, from what ``Components.e_step`` returns.
 
         `lengths2` (K, rows) is the square of what y is divided by to have v; it is overwritten, as whitened rows are.
         """
         if self.covariance_type in ("full", "tied") and self.second > 0:
-            return self._gram(lifted, shares, lengths2)
+            return self._gram(lifted, weights, lengths2)
         y = lifted[:, self._y]
         scale = 1.0 / np.sqrt(lengths2)
-        weighted = shares * scale
+        weighted = weights * scale
         out = []
         if self.count > 0:
-            out.append(self.count * shares.sum(axis=1))
+            out.append(self.count * weights.sum(axis=1))
         if self.mean > 0:
             out.append(self.mean * (y @ weighted[:, :, None]).ravel())
         if self.second > 0:
@@ -206,11 +209,11 @@ class ComponentMoments:
                 out.append(self.second * ((y * y) @ weighted[:, :, None]).ravel())
         return out
 
-    def _gram(self, lifted: Array, shares: Array, lengths2: Array) -> list[Array]:
+    def _gram(self, lifted: Array, weights: Array, lengths2: Array) -> list[Array]:
         """All three parts from one product: Z Z' with columns (sqrt(r), sqrt(r) v) holds r, r v and r v v'."""
-        np.sqrt(shares, out=lifted[:, 0])
-        scale = np.sqrt(np.divide(shares, lengths2, out=lengths2), out=lengths2)
-        lifted[:, self._y] *= scale[:, None, :]  # in place: this is the part of the work that waits for memory
+        np.sqrt(weights, out=lifted[:, 0])
+        scale = np.sqrt(np.divide(weights, lengths2, out=lengths2), out=lengths2)
+        lifted[:, self._y] *= scale[:, None, :]  # In place, because this step waits for memory.
         gram = lifted @ lifted.transpose(0, 2, 1)
         out = []
         if self.count > 0:
@@ -240,20 +243,15 @@ def moment_sensitivity(count: float, mean: float, second: float, neighbors: Rela
     """
     row2 = count**2 + mean**2 + second**2 + level**2
     if neighbors == "add_remove":
-        return _outward(math.sqrt(row2))
+        return math.sqrt(row2) * ROW_SLACK
     least = _least_of_parabola(count**2, mean**2, second**2)
-    return _outward(math.sqrt(2 * row2 + 2 * max(0.0, -least)))
+    return math.sqrt(2 * row2 + 2 * max(0.0, -least)) * ROW_SLACK
 
 
 def _least_of_parabola(constant: float, slope: float, curvature: float) -> float:
     """Return the least of constant + slope u + curvature u^2 over u in [-1, 1], for slope and curvature at least 0."""
     u = -1.0 if slope >= 2 * curvature else -slope / (2 * curvature)
     return constant + slope * u + curvature * u * u
-
-
-def _outward(bound: float) -> float:
-    """Return a bound that also covers rounding in a row's own contribution: a few hundred operations of 1e-16 each."""
-    return bound * (1 + 1e-12)
 
 
 @cache
@@ -272,8 +270,8 @@ def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
         return np.ravel(np.einsum("kii->ki", seconds))
     if covariance_type == "tied":
         seconds = seconds.sum(axis=0, keepdims=True)
-    rows, cols, weights = triangle(seconds.shape[1])
-    numbers: Array = (seconds[:, rows, cols] * weights).ravel()
+    rows, cols, factors = triangle(seconds.shape[1])
+    numbers: Array = (seconds[:, rows, cols] * factors).ravel()
     return numbers
 
 

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array, Components
+from tacit.arrays import Array
+from tacit.statistics.components import Components
+from tacit.statistics.row_vectors import RowVectors
 from tacit.statistics.table_components import TableComponents
 
 
 @dataclass(frozen=True, eq=False)
 class MissingScores:
-    """Regression of the last column on the others, missing cells integrated out, as :class:`ComponentMoments` wants it.
+    """Regression of the last column on the others, missing cells integrated out, as a :class:`VectorModel`.
 
     All columns together are Gaussian, z = mean + factor (u, e): u are the inputs, made white, and e is the residual in
     units of its scale, as the target is the last column and the factor is lower triangular. A complete row has the
@@ -52,17 +54,17 @@ class MissingScores:
         """How many numbers a score has."""
         return 1 + len(self.mean)
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
-        """Return (1, scores) as (1, 3 + d, rows), their squared lengths (1, rows) and shares (1, rows) of 1, or 0.
+    def e_step(self, block: Array) -> RowVectors:
+        """Return (1, scores) as (1, 3 + d, rows), their squared lengths (1, rows) and weights (1, rows): 1 or 0.
 
         What is computed for a row depends neither on its place nor on the other rows; see ``TableComponents.e_step``.
         """
         table: TableComponents = self._table  # type: ignore[attr-defined]
         lifted = np.zeros((1, 1 + self.columns, len(block)))
-        shares = np.zeros((1, len(block)))
+        weights = np.zeros((1, len(block)))
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in table.e_step(block, missing=True):
-                white = rows.lifted[0]  # 1, u and e, as expected
+                white = rows.lifted[0]  # These are 1, u and e, as expected given the row.
                 scores = white[-1] * white
                 scores[-1] -= 1.0
                 if rows.gaps is not None:
@@ -70,13 +72,13 @@ class MissingScores:
                     scores[1:] += together[rows.gaps].T
                 scores[-1] /= math.sqrt(2.0)
                 lifted[0, 1:, rows.places] = scores.T
-                shares[0, rows.places] = rows.shares[0]
+                weights[0, rows.places] = rows.responsibilities[0]
             lengths = np.zeros(len(block))
-            for scores in lifted[0, 1:]:  # in this order, however few rows there are
+            for scores in lifted[0, 1:]:  # A fixed order, however few rows there are.
                 lengths += scores * scores
-        lost = ~np.isfinite(lengths) | (shares[0] == 0)
+        lost = ~np.isfinite(lengths) | (weights[0] == 0)
         lifted[0, 0] = 1.0
         lifted[:, :, lost] = 0.0
         lengths[lost] = 0.0
-        shares[:, lost] = 0.0
-        return lifted, lengths[None], shares
+        weights[:, lost] = 0.0
+        return RowVectors(lifted, lengths[None], weights)

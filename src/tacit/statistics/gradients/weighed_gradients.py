@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
-from tacit.statistics.components import Array
-from tacit.statistics.loss_gradients import finite, linear, measured
+from tacit.rounding import LONG_ROW_SLACK, UNIT_ROUNDOFF
+from tacit.statistics.gradients.loss_gradients import finite, linear, measure_rows
 from tacit.statistics.losses import ProvenLoss
 from tacit.statistics.ranges import check_sizes
 
-_OUTWARD = 1 + 1e-11  # covers rounding in a row's own contribution: up to ten thousand operations of 1e-16 each
-_UNIT_ROUNDOFF = 2.0**-53
-_APART = 2.0**-12  # of predictions, that second derivatives are differences over
+_APART = 2.0**-12  # Second derivatives are differences of slopes at predictions this far to both sides.
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +30,14 @@ class WeighedGradients:
     Parameters
     ----------
     loss : LogisticLoss, SoftmaxLoss, SmoothedHingeLoss or HuberLoss
-        Convex, as steep and as curved as it says, by proof and not by declaration: what is proved of minima rests on
-        it.
+        A loss whose convexity, largest slope and largest curvature are proved, and not only declared. The proofs about
+        minima rest on them.
     coefficients : (K, 1 + d) array
         beta, intercepts first.
     radius : float
-        How long inputs may be before they weigh less.
+        Inputs that are longer than this have a smaller weight.
     intercept : float, default 1
-        What stands in front of x; 0 leaves intercepts out.
+        The number in front of x; 0 leaves intercepts out.
 
     Notes
     -----
@@ -92,7 +91,7 @@ class WeighedGradients:
     @property
     def curvature(self) -> float:
         """The most that one row's function bends."""
-        return _OUTWARD * float(self.loss.smoothness * self.radius**2)
+        return LONG_ROW_SLACK * float(self.loss.smoothness * self.radius**2)
 
     @property
     def linear(self) -> bool:
@@ -104,16 +103,16 @@ class WeighedGradients:
         loss, outputs = self.loss, len(self.coefficients)
         by_prediction = (self.coefficients.shape[1] + 7) * loss.smoothness * self.radius**2 * length
         own = (64 + 8 * outputs) * (loss.lipschitz + loss.smoothness) * self.radius
-        return _OUTWARD * _UNIT_ROUNDOFF * float(by_prediction + own)
+        return LONG_ROW_SLACK * UNIT_ROUNDOFF * float(by_prediction + own)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
-        row = _OUTWARD * self.loss.lipschitz * self.radius
+        row = LONG_ROW_SLACK * self.loss.lipschitz * self.radius
         row *= math.sqrt(self.size) if norm == "l1" else 1.0
         return 2 * row if neighbors == "replace_one" else row
 
     def second_derivatives(self, total: Callable[[Statistic], Array]) -> Array:
-        """Return what second derivatives of all rows add up to, about: by differences."""
+        """Return an estimate of the sum of all rows' second derivatives, by differences of slopes."""
         product = total(_SecondDerivatives(self)).reshape(self.size, self.size) / _SecondDerivatives(self).unit
         values, axes = np.linalg.eigh((product + product.T) / 2)
         positive: Array = (axes * np.maximum(values, 0.0)) @ axes.T
@@ -122,7 +121,7 @@ class WeighedGradients:
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         with np.errstate(all="ignore"):
-            x, predictions, targets, weights = self.weighed(block)
+            x, predictions, targets, weights = self.weigh(block)
             slopes = finite(self.loss.derivatives(predictions, targets)[0])
             lengths2 = np.maximum((slopes * slopes).sum(axis=0), self.loss.lipschitz**2)
             slopes = slopes * (weights * (self.loss.lipschitz / np.sqrt(lengths2)))
@@ -131,16 +130,16 @@ class WeighedGradients:
             np.matmul(slopes, x.T, out=gradient[:, 1:])
             return gradient.ravel()
 
-    def weighed(self, block: Array) -> tuple[Array, Array, Array, Array]:
+    def weigh(self, block: Array) -> tuple[Array, Array, Array, Array]:
         """Return inputs (d, rows), predictions (K, rows), targets and weights."""
-        x, targets, squares, there = measured(block)
+        x, targets, squares, there = measure_rows(block)
         weights = there / np.maximum((squares + self.intercept * self.intercept) / self.radius**2, 1.0)
         return x, linear(self.coefficients, x, self.intercept), targets, weights
 
 
 @dataclass(frozen=True, eq=False)
 class _SecondDerivatives:
-    """Sums of w loss'' (x) z z', the largest as long as a gradient can be: for a search, and never told."""
+    """Sums of w loss'' (x) z z', scaled to the length of the longest gradient. A search uses them and tells none."""
 
     gradients: WeighedGradients
 
@@ -158,12 +157,12 @@ class _SecondDerivatives:
     def block_sum(self, block: Array) -> Array:
         loss = self.gradients.loss
         with np.errstate(all="ignore"):
-            x, predictions, targets, weights = self.gradients.weighed(block)
+            x, predictions, targets, weights = self.gradients.weigh(block)
             z = np.concatenate([np.full((1, x.shape[1]), self.gradients.intercept), x])
-            shares = weights * (self.unit / (2 * _APART))
+            factors = weights * (self.unit / (2 * _APART))
             total = np.empty((loss.outputs, len(z), loss.outputs, len(z)))
             for k, side in enumerate(_APART * np.eye(loss.outputs)[:, :, None]):
                 around = [finite(loss.derivatives(predictions + way * side, targets)[0]) for way in (-1.0, 1.0)]
-                for j, change in enumerate(shares * (around[1] - around[0])):
+                for j, change in enumerate(factors * (around[1] - around[0])):
                     total[j, :, k] = (change * z) @ z.T
             return total.ravel()

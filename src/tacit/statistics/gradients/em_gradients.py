@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-from tacit.statistics.components import Array
 
 
 class EMGradient(Protocol):
@@ -77,7 +77,7 @@ class SymmetricMixtureGradient:
     @property
     def box(self) -> tuple[Array, Array]:
         """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        return -self.beta, np.full(self.size, _known(self.truncation))
+        return -self.beta, np.full(self.size, _require(self.truncation))
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in every column where a cell is missing."""
@@ -85,7 +85,7 @@ class SymmetricMixtureGradient:
 
     def _gradients(self, block: Array) -> Array:
         sides = _tanh(_along(block, self.beta), self.scale, self.as_printed)
-        gradients: Array = sides[:, None] * _cut(block, self.truncation) - self.beta
+        gradients: Array = sides[:, None] * _clip(block, self.truncation) - self.beta
         return gradients
 
 
@@ -134,7 +134,9 @@ class SymmetricRegressionGradient:
     @property
     def box(self) -> tuple[Array, Array]:
         """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        return np.zeros(self.size), np.full(self.size, (2.0 if self.as_printed else 1.0) * _known(self.truncation) ** 2)
+        return np.zeros(self.size), np.full(
+            self.size, (2.0 if self.as_printed else 1.0) * _require(self.truncation) ** 2
+        )
 
     def __call__(self, block: Array) -> Array:
         """Return the gradients of a block; NaN in every column where a cell is missing."""
@@ -146,8 +148,8 @@ class SymmetricRegressionGradient:
         sides = _tanh(y * fitted, self.scale, self.as_printed)
         if self.as_printed and self.truncation is not None:
             sides = 1.0 + sides
-        off = sides * _cut(y, self.truncation) - _cut(fitted, self.truncation)
-        gradients: Array = off[:, None] * _cut(x, self.truncation)
+        off = sides * _clip(y, self.truncation) - _clip(fitted, self.truncation)
+        gradients: Array = off[:, None] * _clip(x, self.truncation)
         return gradients
 
 
@@ -203,7 +205,7 @@ class MissingCovariateGradient:
     @property
     def box(self) -> tuple[Array, Array]:
         """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        square, size = _known(self.truncation) ** 2, np.abs(self.beta)
+        square, size = _require(self.truncation) ** 2, np.abs(self.beta)
         if self.as_printed:
             return -self.beta / 2, 3.0 * square + size / 2
         low, high = np.maximum(2.0 * square, size), 2.0 * square
@@ -222,24 +224,24 @@ class MissingCovariateGradient:
         variance = noise + hidden
         rate = (y - seen) / variance
         expected = np.where(gone, rate[:, None] * self.beta, there)
-        fitted = y - noise * rate  # which is <m, beta>, on the side of y that the rate says, however rounded
-        off = _cut(y, cut) - _cut(fitted, cut)
-        products = off[:, None] * _cut(expected, cut)
+        fitted = y - noise * rate  # It is <m, beta>, and the rate gives its side of y, however it is rounded.
+        off = _clip(y, cut) - _clip(fitted, cut)
+        products = off[:, None] * _clip(expected, cut)
         if self.as_printed:
-            again = _cut(rate[:, None] * self.beta, cut) * _cut(rate * hidden, cut)[:, None]
+            again = _clip(rate[:, None] * self.beta, cut) * _clip(rate * hidden, cut)[:, None]
             return products + np.where(gone, again - self.beta, 0.0)
         return products - np.where(gone, (noise / variance)[:, None] * self.beta, 0.0)
 
 
 def _at_once(gradients: Callable[[Array], Array], block: Array) -> Array:
-    """Return the gradients of a block, filled up with zeros to as many rows as are worked on at a time."""
+    """Return the gradients of a block, computed with zeros behind it, up to a multiple of ``ROWS_AT_ONCE`` rows."""
     if short := -len(block) % ROWS_AT_ONCE:
         block = np.concatenate([block, np.zeros((short, block.shape[1]))])
     return gradients(block)[: len(block) - short]
 
 
 def _along(rows: Array, beta: Array) -> Array:
-    """Return <row, beta>, one column after the other; columns with coefficients of 0 are not even looked at."""
+    """Return <row, beta>, one column after the other; columns with coefficients of 0 are not read."""
     total = np.zeros(len(rows))
     for j in np.flatnonzero(beta):
         total += rows[:, j] * beta[j]
@@ -247,16 +249,16 @@ def _along(rows: Array, beta: Array) -> Array:
 
 
 def _tanh(product: Array, scale: float, as_printed: bool) -> Array:
-    """Return what one side is likelier by than the other: its log odds are twice the product over the variance."""
+    """Return P(+) - P(-), of which the log odds are twice the product over the variance."""
     halves: Array = np.tanh(product / (scale * scale) / (2.0 if as_printed else 1.0))
     return halves
 
 
-def _cut(values: Array, truncation: float | None) -> Array:
+def _clip(values: Array, truncation: float | None) -> Array:
     return values if truncation is None else np.clip(values, -truncation, truncation)
 
 
-def _known(truncation: float | None) -> float:
+def _require(truncation: float | None) -> float:
     if truncation is None:
         raise ValueError("Gradients lie in a known box where they are truncated; give a truncation.")
     return truncation

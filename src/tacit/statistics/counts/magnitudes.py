@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
-from tacit.statistics.components import Array
 
-_LEAST, _MOST = -40, 63  # powers of two that are told apart; smaller numbers count as zero, larger ones as the largest
-_POWERS = _MOST - _LEAST + 1
+_LEAST, _MOST = -40, 63  # The powers of two that have bins. Smaller numbers count as zero, larger ones as the largest.
+_POWERS = _MOST - _LEAST + 1  # The number of bins on each side of zero.
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.release.row_maps import filled_up
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_numbers, check_sizes
+from tacit.statistics.row_vectors import RowVectors
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionScores:
-    """K linear regressions of the last column on the others, in the form :class:`ComponentMoments` wants.
+    """K linear regressions of the last column on the others, as a :class:`VectorModel`.
 
     A row (x, y) has u = factor^-1 (x - centre) and, under component k, the residual e_k = (y - <beta_k, (1, u)>) /
     scale_k, which is standard normal if the component is right. What is released of it are moments of its *scores*
@@ -34,13 +35,13 @@ class RegressionScores:
     factor : (d, d) array
         Lower-triangular, with a positive diagonal: the covariance of x is about factor factor'.
     reach : float
-        The longest that u is in scores.
+        The largest length of u in scores.
 
     Examples
     --------
     >>> import numpy as np
     >>> one = RegressionScores(np.ones(1), np.array([[0.0, 2.0]]), np.ones(1), np.zeros(1), np.eye(1), 3.0)
-    >>> lifted, lengths, shares = one.e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
+    >>> lifted, lengths, weights = one.e_step(np.array([[1.0, 2.5], [2.0, 3.0]]))
     >>> lifted[0].T
     array([[ 1. ,  0.5,  0.5],
            [ 1. , -1. , -2. ]])
@@ -76,7 +77,7 @@ class RegressionScores:
         """How many numbers a score has."""
         return int(self.coefficients.shape[1])
 
-    def e_step(self, block: Array) -> tuple[Array, Array, Array]:
+    def e_step(self, block: Array) -> RowVectors:
         """Return (1, scores) as (K, 2 + d, rows), their squared lengths (K, rows) and responsibilities (K, rows).
 
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands, and a
@@ -88,7 +89,7 @@ class RegressionScores:
             residuals = (columns[-1] - self.coefficients @ x) / self.scales[:, None]
             squares = residuals * residuals
             x[1:] *= np.minimum(1.0, self.reach / np.sqrt(np.maximum((x[1:] * x[1:]).sum(axis=0), 1e-300)))
-            # In this order: squares of small residuals vanish, and with them the lengths of scores that do not.
+            # In this order, because squares of small residuals underflow where the lengths of scores need not.
             lengths = (residuals * (x * x).sum(axis=0)) * residuals
             lost = ~np.isfinite(lengths.sum(axis=0))
         lifted = np.ones((self.count, 1 + self.columns, columns.shape[1]))
@@ -97,15 +98,15 @@ class RegressionScores:
         if lost.any():
             lifted[:, :, lost] = lengths[:, lost] = joint[:, lost] = 0.0
         joint -= joint.max(axis=0)
-        shares = np.exp(joint, out=joint)
-        shares /= shares.sum(axis=0)
-        shares[:, lost] = 0.0
-        return lifted[:, :, :rows], lengths[:, :rows], shares[:, :rows]
+        responsibilities = np.exp(joint, out=joint)
+        responsibilities /= responsibilities.sum(axis=0)
+        responsibilities[:, lost] = 0.0
+        return RowVectors(lifted[:, :, :rows], lengths[:, :rows], responsibilities[:, :rows])
 
     def _white(self, columns: Array) -> Array:
         """Return (1, u) as (1 + d, rows)."""
         rows = columns.copy()
-        rows[-1] = 1.0  # in place of the target
+        rows[-1] = 1.0  # A 1 takes the place of the target.
         x = np.ones((self.columns, columns.shape[1]))
         x[1:] = self._affine @ rows  # type: ignore[attr-defined]
         return x

@@ -1,0 +1,1 @@
+"""Gradients of rows: derivatives of losses and of expected log-likelihoods, bounded row by row."""
