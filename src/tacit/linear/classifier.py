@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from tacit.fitting import check_choices, checked_budget, float_array
 from tacit.fitting.supervised import one_column, scored
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.linear.linear_estimator import LinearEstimator
+from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief, name_or_kind
 from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source, as_source

@@ -9,9 +9,10 @@ import numpy as np
 from tacit.fitting import check_choices, checked_budget
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
-from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.linear.linear_estimator import LinearEstimator
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
+from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap

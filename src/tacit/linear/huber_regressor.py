@@ -11,7 +11,8 @@ from sklearn.base import RegressorMixin
 from tacit.fitting import check_choices, check_shapes, checked_budget
 from tacit.fitting.supervised import scored
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.linear.linear_estimator import LinearEstimator
+from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap

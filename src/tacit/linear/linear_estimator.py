@@ -10,39 +10,22 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import SupervisedEstimator, check_shapes, progress
-from tacit.fitting.engine import run
 from tacit.linear.coordinates import Coordinates, Scatter
-from tacit.linear.first_order import AcceleratedMirrorDescent, Gradient, StochasticGradient
-from tacit.linear.frank_wolfe import FrankWolfe
-from tacit.linear.input_moments import InputMoments, PublicInputs, input_layout
+from tacit.linear.input_moments import InputSchedule, input_layout, measure_inputs, public_scatter
 from tacit.linear.input_spread import InputSpread
-from tacit.linear.newton import SIGNAL, Newton, Stand
-from tacit.linear.perturbation import ObjectivePerturbation, OutputPerturbation
-from tacit.linear.problem import Penalty, Problem, noise_of
-from tacit.linear.rare_levels import raised
-from tacit.linear.robust_descent import RobustDescent
+from tacit.linear.newton import SIGNAL
+from tacit.linear.problem import Penalty, Problem, noise_of_one_release
+from tacit.linear.rare_levels import widen_rare_levels
 from tacit.linear.row_shares import shares_of
-from tacit.linear.variance_reduced import DoublingEpochs, Katyusha, VarianceReduced
+from tacit.linear.solver import Solution, count_releases
+from tacit.linear.solvers import SOLVERS
 from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
-SOLVERS: dict[str, Any] = {
-    "newton": Newton,
-    "gradient": Gradient,
-    "accmd": AcceleratedMirrorDescent,
-    "sgd": StochasticGradient,
-    "svrg": VarianceReduced,
-    "katyusha": Katyusha,
-    "svrg++": DoublingEpochs,
-    "robust": RobustDescent,
-    "output": OutputPerturbation,
-    "objective": ObjectivePerturbation,
-    "frank_wolfe": FrankWolfe,
-}
-_MOMENTS = 0.15  # share of the budget for where inputs lie, in squared signal-to-noise
+_MOMENTS_BUDGET = 0.15  # Part of the budget for the moments of inputs, in squared signal-to-noise.
 
 
 class LinearEstimator(SupervisedEstimator):
@@ -67,44 +50,44 @@ class LinearEstimator(SupervisedEstimator):
         loss: Callable[[Scatter], Any],
         target: Callable[[Scatter], Sequence[RowMap]],
         target_unit: float,
-    ) -> tuple[Curator, Problem, Stand]:
+    ) -> tuple[Curator, Problem, Solution]:
         """Spend the budget.
 
         `loss` is made when inputs and target have been measured; `target` is what targets in standard coordinates
         pass through then. `target_unit` is the public unit of the target, or NaN.
         """
-        columns = domain.columns - 1
+        columns, layout = domain.columns - 1, input_layout(domain)
         solver = SOLVERS[self._solver()]
         if refusal := solver.refusal(self):
             raise ValueError(f"solver={self._solver()!r} {refusal}")
         iterations = solver.default_iterations(columns) if self.n_iter == "auto" else int(self.n_iter)
         shares = shares_of(n_rows, outputs * (1 + columns), budget, self.neighbors)
-        moments: Any = PublicInputs(columns, n_rows)
-        if solver.measures:
-            moments = InputMoments(
-                input_layout(domain), self.neighbors, n_rows, _MOMENTS, target_unit, domain.least_variances, shares
-            )
-        steps = [*moments.steps(), *solver.steps(iterations, outputs * (1 + columns), 1 - _MOMENTS, shares)]
+        inputs = InputSchedule(layout, self.neighbors, n_rows, _MOMENTS_BUDGET, shares)
+        power = 1 - _MOMENTS_BUDGET
+        steps = [
+            *(inputs.steps() if solver.measures_inputs else []),
+            *solver.steps(iterations, outputs * (1 + columns), power, shares),
+        ]
         steps = [_to_scale(step, self.neighbors) for step in steps]
         curator = self._curator(rows, domain, steps, budget, f"{type(self).__name__}(solver={self._solver()!r})")
-        domain = self._enter(curator, domain)
+        least_variances = domain.least_variances
+        self._enter(curator, domain)
         with progress(self.verbose, f"Fitting {type(self).__name__}") as watch:
-            scatter = run(moments, curator)
-            measured = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
-            self._spread = measured if solver.measures else None
-            noise = noise_of(curator.plan, steps, 1 - _MOMENTS)
+            if solver.measures_inputs:
+                scatter = measure_inputs(curator, inputs, target_unit, least_variances)
+                self._spread = scatter.inputs.in_units(self._domain.centre, self._domain.scale)
+            else:
+                scatter, self._spread = public_scatter(columns, n_rows), None
+            noise = noise_of_one_release(curator.plan, steps, power)
             problem = self._problem(scatter, loss(scatter), outputs, noise, shares)
-            coordinates = problem.coordinates
-            curator.map_rows(coordinates.row_map)
+            curator.map_rows(problem.coordinates.row_map)
             for row_map in target(scatter):
                 curator.map_rows(row_map)
-            model = solver(problem, iterations)
-            found = model.finish(run(model, curator, watch))
-        if isinstance(found, Stand):
-            found = raised(found, problem, scatter, input_layout(domain).levels, self._signal_of(scatter))
+            solution = solver.solve(problem, curator, iterations, count_releases(watch, solver.releases(iterations)))
+        solution = widen_rare_levels(solution, problem, scatter, layout.levels, self._signal_of(scatter))
         self.n_iter_ = iterations
-        self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(found.coefficients))
-        return curator, problem, found
+        self._coefficients = np.ascontiguousarray(problem.coordinates.to_standard(solution.coefficients))
+        return curator, problem, solution
 
     def _problem(self, scatter: Scatter, loss: Any, outputs: int, noise: float, shares: int) -> Problem:
         inputs = self._domain.scale
@@ -145,14 +128,14 @@ class LinearEstimator(SupervisedEstimator):
         blocks = [beta[:, 0] + block @ beta[:, 1:].T for block in self._standard_blocks(X)]
         return np.concatenate(blocks)
 
-    def _covariance_in_units(self, problem: Problem, found: Stand) -> Array | None:
+    def _covariance_in_units(self, problem: Problem, solution: Solution) -> Array | None:
         """Return the covariance of all coefficients in the units of the rows, intercepts first, where it is known."""
-        if found.covariance is None:
+        if solution.covariance is None:
             return None
         wide = problem.begin.shape[1]
         intercepts, slopes = self._in_units(problem.coordinates.to_standard(np.eye(wide)))
         change = np.kron(np.eye(len(problem.begin)), np.column_stack([intercepts, slopes]).T)
-        return change @ found.covariance @ change.T
+        return change @ solution.covariance @ change.T
 
     def _stored(self) -> dict[str, Any]:
         inputs = None if self._spread is None else self._spread.stored()

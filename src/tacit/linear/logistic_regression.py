@@ -129,11 +129,11 @@ class LogisticRegression(LinearClassifier):
         n_rows = self._check_rows(rows, 2, "least number of rows")
         two = len(self.classes_) == 2
         loss = LogisticLoss(self._weights) if two else SoftmaxLoss(self._weights)
-        curator, problem, found = self._fit_rows(
+        curator, problem, solution = self._fit_rows(
             domain, rows, n_rows, budget, loss.outputs, lambda scatter: loss, self._to_codes, 1.0
         )
         self._publish()
-        self._covariance = self._covariance_in_units(problem, found)
+        self._covariance = self._covariance_in_units(problem, solution)
         self._certify(curator, budget, n_rows, [f"Logistic regression, solver {self.solver}."])
         return self
 
