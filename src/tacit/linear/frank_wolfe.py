@@ -72,9 +72,9 @@ def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Ste
     ]
 
 
-def refusal(estimator: Any) -> str | None:
+def refusal(risk: Any, n_iter: Any) -> str | None:
     """Ask for a ball of absolute values."""
-    if isinstance(estimator._penalty, L1Ball):
+    if isinstance(risk.penalty, L1Ball):
         return None
     return "goes from corner to corner of an L1Ball: it is for tacit.ERM(loss, constraint=L1Ball(radius))."
 

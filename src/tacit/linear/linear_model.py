@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
+from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.fitting.supervised import scored
+from tacit.fitting.target import open_with_target
 from tacit.linear.input_moments import input_layout
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.linear_fit import LinearFit
@@ -27,12 +28,13 @@ from tacit.tables import Domain
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
 
 
-class LinearModel(RegressorMixin, SupervisedEstimator):
-    """A linear regression. Subclasses take ``fit_intercept`` and ``target_bounds`` beside what all estimators take.
+class LinearModelMixin(RegressorMixin):
+    """Fit, predictions and storage of estimators that take ``fit_intercept`` and ``target_bounds`` beside the rest.
 
     They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
     """
 
+    _has_target = True
     _spread: InputSpread | None = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -45,7 +47,7 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         """
         self._check_options()
         budget = checked_budget(self, missing=("error", "ignore"))
-        domain, rows = self._open_both(X, y)
+        domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
         method = self._method(domain, n_rows, budget)
         curator = self._curator(rows, domain, method.steps, budget, type(self).__name__)

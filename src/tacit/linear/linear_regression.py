@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import check_choices
+from tacit.fitting import PrivateEstimator, check_choices
 from tacit.linear.intervals import CoefficientIntervals
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModel
+from tacit.linear.linear_model import LinearModelMixin
 from tacit.linear.published import PUBLISHED, check_published, published_method
 from tacit.linear.regression_method import RegressionMethod
 from tacit.mixture.table_mixture import table_layout
@@ -19,7 +19,7 @@ from tacit.release import Curator
 from tacit.tables import Domain
 
 
-class LinearRegression(LinearModel):
+class LinearRegression(LinearModelMixin, PrivateEstimator):
     """Linear regression under differential privacy, near least squares, robust to heavy tails, with standard errors.
 
     Parameters

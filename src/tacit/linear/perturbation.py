@@ -88,27 +88,27 @@ def objective_steps(iterations: int, size: int, power: float, shares: int = 1) -
     ]
 
 
-def output_refusal(estimator: Any) -> str | None:
+def output_refusal(risk: Any, n_iter: Any) -> str | None:
     """Ask for a loss that is proven, and for a penalty."""
-    if not estimator._proven_loss:
+    if not risk.proven:
         return _TRUSTED
-    if estimator.n_iter != "auto":
+    if n_iter != "auto":
         return _ALONE
-    if not estimator._ridge(1.0) > 0:
+    if not risk.ridge(1.0) > 0:
         return "needs a penalty on squared coefficients, and there is none: C must be finite, or alpha positive."
     return None
 
 
-def objective_refusal(estimator: Any) -> str | None:
+def objective_refusal(risk: Any, n_iter: Any) -> str | None:
     """Ask for a loss of one prediction that is proven, and has two derivatives."""
-    if not estimator._proven_loss:
+    if not risk.proven:
         return _TRUSTED
-    if estimator.n_iter != "auto":
+    if n_iter != "auto":
         return _ALONE
-    if not estimator._smooth_loss:
+    if not risk.smooth:
         return 'needs a loss with two derivatives, which logistic regression alone has here; use "newton".'
-    if len(estimator.classes_) > 2:
-        many = len(estimator.classes_)
+    if risk.loss.outputs > 1:
+        many = risk.loss.outputs
         return f'is for two classes, and there are {many}: Only binary classification is supported. Use "newton".'
     return None
 

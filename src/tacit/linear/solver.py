@@ -63,8 +63,8 @@ class Solver:
     releases : callable, optional
         ``releases(iterations)`` returns how often ``after`` is called.
     refusal : callable, optional
-        ``refusal(estimator)`` returns why an estimator, as its parameters are, cannot be fitted with this solver; None
-        if it can.
+        ``refusal(risk, n_iter)`` returns why this :class:`tacit.linear.risk.Risk` cannot be minimised with this solver
+        and this parameter; None if it can.
     measures_inputs : bool, default True
         Whether moments of inputs are released first.
     """
@@ -73,5 +73,5 @@ class Solver:
     steps: Callable[[int, int, float, int], list[Step]]
     default_iterations: Callable[[int], int]
     releases: Callable[[int], int] = lambda iterations: iterations
-    refusal: Callable[[Any], str | None] = lambda estimator: None
+    refusal: Callable[[Any, Any], str | None] = lambda risk, n_iter: None
     measures_inputs: bool = True
