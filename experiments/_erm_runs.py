@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit.linear import ConvexLoss, ElasticNetPenalty
-from tacit.linear.linear_estimator import SOLVERS
+from tacit.linear.first_order import RATE as SAMPLED
+from tacit.linear.problem import Problem
+from tacit.linear.solver import AfterRelease, Solution
+from tacit.linear.solvers import SOLVERS
 from tacit.linear.variance_reduced import DIFFERENCE, RATE
 from tacit.privacy import Budget, Gaussian
-from tacit.release import planned
+from tacit.release import Curator, planned
 
 STRENGTH, DELTA = 1e-4, 1e-4
 Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
@@ -94,23 +98,17 @@ def traced(solver: str) -> Iterator[Trace]:
     kind = SOLVERS[solver]
     trace: Trace = []
 
-    class Traced(kind):  # type: ignore[misc, valid-type]
-        def update(self, state: Any, index: int, *released: Any) -> Any:
-            after = super().update(state, index, *released)
-            cost = 2 * RATE if self.rounds[index] == DIFFERENCE else getattr(self, "rate", 1.0)
-            place = self.problem.coordinates.to_standard(_standing(after, solver))[0, 1:]
+    def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelease) -> Solution:
+        def keep(step: str, coefficients: np.ndarray) -> None:
+            after(step, coefficients)
+            cost = 2 * RATE if step == DIFFERENCE else SAMPLED if solver == "sgd" else 1.0
+            place = problem.coordinates.to_standard(coefficients)[0, 1:]
             trace.append(((trace[-1][0] if trace else 0.0) + cost, place))
-            return after
 
-    SOLVERS[solver] = Traced
+        return kind.solve(problem, curator, iterations, keep)
+
+    SOLVERS[solver] = replace(kind, solve=solve)
     try:
         yield trace
     finally:
         SOLVERS[solver] = kind
-
-
-def _standing(state: Any, solver: str) -> np.ndarray:
-    """Return where a search would end if it ended here: at its mean, if there is one yet."""
-    if solver == "newton":
-        return state.coefficients
-    return state.mean if state.weight or solver == "accmd" else state.point

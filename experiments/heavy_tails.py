@@ -44,10 +44,9 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.fitting.engine import run
+from tacit.linear import robust_descent
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
-from tacit.linear.robust_descent import RobustDescent
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
 from tacit.release import Curator, planned
@@ -164,34 +163,46 @@ def descent(
     problem = Problem(loss, coordinates, np.zeros((1, wide)), float(case.intercept), np.zeros((wide, wide)), 0.0)
     steps = STEPS if whole else SAMPLED_STEPS
     length = 0.1 if whole and not case.logistic else 1.0
-    model = Kept(problem, steps, MOMENT_BOUND, length, sampling_rate)
-    rows = np.column_stack([data.X, data.y])
+    rows, curator = np.column_stack([data.X, data.y]), None
     if epsilon is not None:
         plan = planned_once(steps, d + case.intercept, sampling_rate, epsilon, delta)
-        run(model, Curator(as_source(rows), plan, random_state=seed))
-        return model.trace
-    rng, state = np.random.default_rng(seed), model.start()
-    for index in range(steps):
-        state, statistic = model.statistic(state, index, lambda statistic: 0.0)
-        drawn = rows if whole else rows[rng.random(n) < sampling_rate]
-        state = model.update(state, index, statistic, statistic.block_sum(drawn), 0.0)
-    return model.trace
+        curator = Curator(as_source(rows), plan, random_state=seed)
+    trace: list[np.ndarray] = []
+    robust_descent.descend_robustly(
+        problem,
+        curator or WithoutNoise(rows, sampling_rate, np.random.default_rng(seed)),
+        steps,
+        lambda step, coefficients: trace.append(coefficients[0]),
+        moment_bound=MOMENT_BOUND,
+        learning_rate=length,
+        sampling_rate=sampling_rate,
+    )
+    return trace
+
+
+@dataclass
+class WithoutNoise:
+    """What answers a descent without privacy: sums over all rows, or over samples of them."""
+
+    rows: np.ndarray
+    sampling_rate: float
+    rng: np.random.Generator
+
+    def release(self, step: str, statistic: Any) -> np.ndarray:
+        """Return the sum."""
+        if self.sampling_rate == 1:
+            return statistic.block_sum(self.rows)
+        return statistic.block_sum(self.rows[self.rng.random(len(self.rows)) < self.sampling_rate])
+
+    def noise(self, step: str, statistic: Any) -> float:
+        """Return no noise."""
+        return 0.0
 
 
 @lru_cache(maxsize=100)
 def planned_once(steps: int, size: int, sampling_rate: float, epsilon: float, delta: float) -> Plan:
     """Return the plan of a descent: how much noise a budget needs, which takes longer to find than steps to make."""
-    return planned(RobustDescent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
-
-
-class Kept(RobustDescent):
-    """Robust descent that keeps where it has been: private values, all of them."""
-
-    def update(self, *parts: Any) -> Any:
-        """Go a step, and keep where it would end if it ended here."""
-        after = super().update(*parts)
-        self.trace = [*getattr(self, "trace", []), after.mean[0]]
-        return after
+    return planned(robust_descent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
 
 
 def trimmed(case: Case, data: Data, epsilon: float, delta: float, seed: int, width: float) -> list[np.ndarray]:

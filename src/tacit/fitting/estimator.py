@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.fitting.private_bounds import bounds_step, private_bounds
+from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator, planned
 from tacit.sources import Source, as_source, has_missing, numeric
@@ -30,19 +31,24 @@ class PrivateEstimator(BaseEstimator):
 
     and write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``, ``_check_rows``,
     ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without bounds say so in
-    ``_needs_bounds``.
+    ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
+    :func:`tacit.fitting.target.open_with_target`.
 
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
     """
 
-    _domain: Domain
+    _domain: Domain  # Of inputs.
+    _joint: Domain  # Of inputs and target, the target last.
+    _target: tuple[float, float]  # Centre and scale of the target.
     _needs_bounds = True
+    _has_target = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "fit" in vars(cls):
-            cls.fit = _from_scratch(cls.fit)
+        fit = getattr(cls, "fit", None)  # It may be a mixin's.
+        if fit is not None and not getattr(fit, "starts_from_scratch", False):
+            cls.fit = _from_scratch(fit)
 
     def _remember(self, before: Iterable[str] = ()) -> None:
         """Note which private attributes a fit has set, or a file: all that were not there before.
@@ -129,12 +135,20 @@ class PrivateEstimator(BaseEstimator):
         domain = self._shaped(domain)
         if domain.schema is None:  # rows encoded by a schema are in standard coordinates
             curator.map_rows(domain.row_map)
-        self._domain = domain
+        self._set_domain(domain)
         return domain
+
+    def _set_domain(self, domain: Domain) -> None:
+        """Take the domain of rows; where the last column is the target, part it from that of inputs."""
+        self._domain = domain
+        if self._has_target:
+            self._joint, self._domain = domain, input_domain(domain)
+            self._target = float(domain.centre[-1]), float(domain.scale[-1])
 
     def _restore_domain(self, domain: Domain) -> None:
         """Take back, from a file, the domain that the certificate states."""
-        self._domain = domain
+        self._set_domain(read_joint_domain(domain) if self._has_target else domain)
+        domain = self._domain
         self.n_features_in_ = domain.columns
         if domain.names is not None and domain.schema is None:
             self.feature_names_in_ = np.array(domain.names, dtype=object)
@@ -157,7 +171,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _stated_domain(self) -> Domain:
         """Return the domain that the certificate states."""
-        return self._domain
+        return self._joint if self._has_target else self._domain
 
     def _standard_blocks(self, X: Any) -> Iterator[Array]:
         """Yield rows to be scored, block by block in standard coordinates, *not* brought inside the bounds."""
@@ -206,4 +220,5 @@ def _from_scratch(fit: Callable[..., Any]) -> Callable[..., Any]:
         self._remember(before)
         return fitted
 
+    fit_from_scratch.starts_from_scratch = True
     return fit_from_scratch

@@ -40,8 +40,8 @@ class Scatter:
         How many rows there are, as far as is known.
     most_rows : float
         There are no more rows than this, but for a chance of 1 in 10^800.
-    least_shares : tuple of arrays
-        For each column with levels, how often they occur: less a standard deviation of noise.
+    least_frequencies : tuple of arrays
+        For each column with levels, how often they occur, less a standard deviation of noise.
     """
 
     mean: Array
@@ -51,7 +51,7 @@ class Scatter:
     noise: float
     rows: float
     most_rows: float = math.inf
-    least_shares: tuple[Array, ...] = ()
+    least_frequencies: tuple[Array, ...] = ()
 
     @property
     def inputs(self) -> InputSpread:

@@ -6,19 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from tacit.fitting import check_choices, checked_budget
+from tacit.fitting import PrivateEstimator, check_choices, checked_budget
+from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
-from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
+from tacit.linear.predictor import linear_predictions
+from tacit.linear.risk import Risk, in_units, minimise_risk
+from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
 
 
-class ERM(LinearEstimator):
+class ERM(PrivateEstimator):
     """The least mean loss of a linear prediction, for a convex loss of your own, under differential privacy.
 
     Parameters
@@ -84,7 +87,7 @@ class ERM(LinearEstimator):
     (array([ 2., -1.]), 0.8)
     """
 
-    _proven_loss = False
+    _has_target = True
 
     def __init__(
         self,
@@ -129,21 +132,32 @@ class ERM(LinearEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        self._penalty = self._checked_penalty()
+        penalty = self._checked_penalty()
         budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
-        domain, rows = self._open_both(X, y)
+        domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        curator, _, _ = self._fit_rows(
-            domain, rows, n_rows, budget, 1, lambda scatter: self.loss, self._own_targets, np.nan
+        solver = str(self.solver)
+        if solver == "auto":
+            solver = "newton" if penalty is None else "accmd"
+        risk = Risk(
+            self.loss,
+            self._in_own_units,
+            target_unit=np.nan,
+            ridge=lambda rows: 0.0,
+            signal=self._signal,
+            penalty=penalty,
+            proven=False,
         )
-        intercepts, slopes = self._in_units(self._coefficients)
+        fit = minimise_risk(self, solver, risk, domain, rows, n_rows, budget)
+        self.n_iter_, self._coefficients, self._spread = fit.iterations, fit.coefficients, fit.spread
+        intercepts, slopes = in_units(self._coefficients, self._domain)
         self.coef_, self.intercept_ = slopes[0], float(intercepts[0])
-        self._certify(curator, budget, n_rows, [f"Empirical risk minimisation, solver {self._solver()}."])
+        self._certify(fit.curator, budget, n_rows, [f"Empirical risk minimisation, solver {solver}."])
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the linear prediction of each row."""
-        return self._linear(X)[:, 0]
+        return linear_predictions(self, X)[:, 0]
 
     def _checked_penalty(self) -> Any:
         check_choices(self, solver=("auto", *SOLVERS))
@@ -167,18 +181,12 @@ class ERM(LinearEstimator):
             raise ValueError('solver="newton" takes no regularizer and no constraint; use "accmd" or "gradient".')
         return penalty
 
-    def _solver(self) -> str:
-        if self.solver != "auto":
-            return str(self.solver)
-        return "newton" if self._penalty is None else "accmd"
-
-    def _own_targets(self, scatter: Scatter) -> list[RowMap]:
+    def _in_own_units(self, scatter: Scatter) -> list[RowMap]:
+        """Return what takes targets back to their own units."""
         centre, unit = self._target
         return [target_map(self._domain.columns, -centre / unit, 1 / unit)]
 
-    def _ridge(self, rows: float) -> float:
-        return 0.0
-
-    def _signal_of(self, scatter: Scatter) -> float:
+    def _signal(self, scatter: Scatter) -> float:
+        """Return how large predictions are expected to be: as the target's standard deviation, or more."""
         spread = np.sqrt(max(float(scatter.second[-1, -1]), 0.0)) * scatter.units[-1] * self._target[1]
         return max(SIGNAL, float(spread))

@@ -1,4 +1,4 @@
-"""Solvers that go by gradients alone, of all rows: each is its step rule.
+"""Solvers that follow gradients alone.
 
 - *gradient*: momentum, and the mean of the second half of the way;
 - *accmd*: accelerated mirror descent with the Euclidean distance. As printed it returns a point that was moved by a
@@ -9,117 +9,86 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.newton import GRADIENT, Stand
-from tacit.linear.problem import Problem, Solver, bounded
+from tacit.linear.newton import GRADIENT
+from tacit.linear.problem import Problem, bounded, measure_gradient
+from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
-from tacit.statistics import LossGradients
+from tacit.release import Curator
 from tacit.statistics.components import Array
 
-
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """Where a search stands: the point it asks about, two more that rules need, and a mean with its weight."""
-
-    point: Array
-    other: Array
-    moving: Array
-    mean: Array
-    weight: float = 0.0
+_MOMENTUM = 0.5
+RATE = 0.05  # Probability with which a row is in a sample.
+_GRADIENT_ITERATIONS, _SAMPLED_ITERATIONS = 20, 200
 
 
-@dataclass
-class Gradient(Solver):
-    """Gradient descent with momentum and averaging, run by :func:`tacit.fitting.engine.run`."""
-
-    problem: Problem
-    iterations: int
-    rounds: list[str] = field(init=False)
-
-    momentum: ClassVar[float] = 0.5
-
-    @staticmethod
-    def default_iterations(columns: int) -> int:
-        """Return 20."""
-        return 20
-
-    def __post_init__(self) -> None:
-        self.rounds = [GRADIENT] * self.iterations
-
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's step."""
-        return [Gaussian(GRADIENT, math.sqrt(iterations / share), iterations, size)]
-
-    def start(self) -> Walk:
-        """Return where to start."""
-        begin = self.problem.begin
-        return Walk(begin, begin, np.zeros_like(begin), np.zeros_like(begin))
-
-    def statistic(self, state: Walk, index: int, noise: Noise) -> tuple[Walk, LossGradients]:
-        """Return gradients where the rule wants them."""
-        return state, self.problem.gradients(state.point)
-
-    def update(self, state: Walk, index: int, statistic: LossGradients, released: Array, noise: float) -> Walk:
-        """Go a step, and count it for the mean if it is one of the second half."""
-        gradient = self.problem.mean_gradient(statistic, released)
-        step = 1 / self.problem.smoothness
-        moving = self.momentum * state.moving + gradient
-        point = bounded(self.problem.prox(state.point - step * moving, step))
-        return averaged(state, index >= self.iterations // 2, point, point, moving)
-
-    def finish(self, state: Walk) -> Stand:
-        """Return the mean."""
-        return Stand(state.mean, np.zeros((0, 0)))
+def descend(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Gradient descent with momentum; return the mean of the second half of the way."""
+    step, point = 1 / problem.smoothness, problem.begin
+    momentum, mean = np.zeros_like(point), np.zeros_like(point)
+    for index in range(iterations):
+        gradient = measure_gradient(problem, curator, GRADIENT, point)
+        momentum = _MOMENTUM * momentum + gradient
+        point = bounded(problem.prox(point - step * momentum, step))
+        mean = _mean_of_second_half(mean, point, index, iterations)
+        after(GRADIENT, mean if index >= iterations // 2 else point)
+    return Solution(mean)
 
 
-@dataclass
-class AcceleratedMirrorDescent(Gradient):
-    """Accelerated mirror descent, corrected."""
+def descend_accelerated(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Accelerated mirror descent, corrected: z is moved by the noisy gradient, and y is a weighted mean of z's.
 
-    def update(self, state: Walk, index: int, statistic: LossGradients, released: Array, noise: float) -> Walk:
-        """Move z by the noisy gradient, and y to between z and itself; the next question is between the two."""
-        gradient = self.problem.mean_gradient(statistic, released)
-        share, step = 2 / (index + 2), (index + 2) / (4 * self.problem.smoothness)
-        z = bounded(self.problem.prox(state.other - step * gradient, step))
-        y = share * z + (1 - share) * (state.mean if index else self.problem.begin)
+    Each gradient is released between y and z.
+    """
+    smoothness, point = problem.smoothness, problem.begin
+    z = y = problem.begin
+    for index in range(iterations):
+        gradient = measure_gradient(problem, curator, GRADIENT, point)
+        weight, step = 2 / (index + 2), (index + 2) / (4 * smoothness)
+        z = bounded(problem.prox(z - step * gradient, step))
+        y = weight * z + (1 - weight) * y
         ahead = 2 / (index + 3)
-        return Walk(ahead * z + (1 - ahead) * y, z, state.moving, y)
+        point = ahead * z + (1 - ahead) * y
+        after(GRADIENT, y)
+    return Solution(y)
 
 
-@dataclass
-class StochasticGradient(Gradient):
-    """Gradient descent on rows that are sampled for each step, by Poisson's law, with steps that fall as 1/sqrt(t)."""
+def descend_stochastically(
+    problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore
+) -> Solution:
+    """Gradient descent on rows that are sampled for each step, by Poisson's law, with steps that fall as 1/sqrt(t).
 
-    rate: ClassVar[float] = 0.05
-
-    @staticmethod
-    def default_iterations(columns: int) -> int:
-        """Return 200."""
-        return 200
-
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's step; a start for its noise, as the accountant knows no closed form."""
-        multiplier = StochasticGradient.rate * math.sqrt(iterations / share)
-        return [Sampled(StochasticGradient.rate, Gaussian(GRADIENT, multiplier, iterations, size))]
-
-    def update(self, state: Walk, index: int, statistic: LossGradients, released: Array, noise: float) -> Walk:
-        """Go a step; divided by how many rows a sample has on average, not by how many there were."""
-        gradient = self.problem.mean_gradient(statistic, released, self.rate * self.problem.rows)
-        step = 1 / (self.problem.smoothness * math.sqrt(1 + index / 10))
-        point = bounded(self.problem.prox(state.point - step * gradient, step))
-        return averaged(state, index >= self.iterations // 2, point, point, state.moving)
+    A gradient is divided by how many rows a sample has on average, not by how many there were. Return the mean of the
+    second half of the way.
+    """
+    smoothness, point, mean = problem.smoothness, problem.begin, np.zeros_like(problem.begin)
+    for index in range(iterations):
+        gradient = measure_gradient(problem, curator, GRADIENT, point, RATE * problem.rows)
+        step = 1 / (smoothness * math.sqrt(1 + index / 10))
+        point = bounded(problem.prox(point - step * gradient, step))
+        mean = _mean_of_second_half(mean, point, index, iterations)
+        after(GRADIENT, mean if index >= iterations // 2 else point)
+    return Solution(mean)
 
 
-def averaged(state: Walk, counts: bool, point: Array, other: Array, moving: Array, weight: float = 1.0) -> Walk:
-    """Return the state at a new point, counted for the mean or not."""
-    if not counts:
-        return Walk(point, other, moving, state.mean, state.weight)
-    total = state.weight + weight
-    return Walk(point, other, moving, state.mean + (point - state.mean) * (weight / total), total)
+def _mean_of_second_half(mean: Array, point: Array, index: int, iterations: int) -> Array:
+    """Return the mean of points so far, if this point is of the second half; the mean as it is, if not."""
+    number = index - iterations // 2 + 1.0
+    return mean + (point - mean) * (1.0 / number) if number >= 1 else mean
+
+
+def gradient_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's step."""
+    return [Gaussian(GRADIENT, math.sqrt(iterations / power), iterations, size)]
+
+
+def sampled_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's step; a start for its noise, as the accountant knows no closed form."""
+    return [Sampled(RATE, Gaussian(GRADIENT, RATE * math.sqrt(iterations / power), iterations, size))]
+
+
+GRADIENT_DESCENT = Solver(descend, gradient_steps, lambda columns: _GRADIENT_ITERATIONS)
+ACCELERATED_MIRROR_DESCENT = Solver(descend_accelerated, gradient_steps, lambda columns: _GRADIENT_ITERATIONS)
+STOCHASTIC_GRADIENT = Solver(descend_stochastically, sampled_steps, lambda columns: _SAMPLED_ITERATIONS)

@@ -12,88 +12,71 @@ constraint; it follows its own gradient, one number a round with Laplace noise. 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.newton import Stand
+from tacit.fitting.measurement import measure
 from tacit.linear.penalties import L1Ball
-from tacit.linear.problem import Problem, Solver, bounded
+from tacit.linear.problem import Problem, bounded
+from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Laplace, Selection, Step
-from tacit.release import Choice
+from tacit.release import Choice, Curator
 from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
 from tacit.statistics.components import Array
 
 CORNER, INTERCEPT = "corner", "intercept"
-_ROUNDS = 20
-_CHOICES = 0.8  # of the budget, for choices
-_COUNT = 0.5  # weight of the number of rows beside the intercept's gradient
+_ITERATIONS = 20
+_CHOICES_BUDGET = 0.8  # Part of the budget for choices of corners.
+_COUNT_WEIGHT = 0.5  # Weight of the number of rows beside the intercept's gradient.
 
 
-@dataclass
-class FrankWolfe(Solver):
-    """Private choices of corners, and steps of 2 / (t + 2) towards them; run by :func:`tacit.fitting.engine.run`."""
+def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Choose corners privately, and make steps of 2 / (t + 2) towards them."""
+    point = np.zeros_like(problem.begin)
+    for index in range(iterations):
+        gradients = _gradients(problem, point, tuple(range(1, point.size)), 0.0)
+        places, signs = curator.choose(CORNER, Choice(gradients, 1, "either"))
+        step = 2 / (index + 2)
+        point = point.copy()
+        point[0, 1:] *= 1 - step
+        point[0, 1 + places[0]] -= step * signs[0] * problem.penalty.radius
+        if problem.intercept:
+            point = _move_intercept(problem, curator, point)
+        after(CORNER, point)
+    return Solution(point)
 
-    problem: Problem
-    iterations: int
-    rounds: list[str] = field(init=False)
 
-    measures: ClassVar[bool] = False
+def _gradients(problem: Problem, point: Array, places: tuple[int, ...], count_weight: float) -> RobustSum:
+    """Return the statistic of gradients at a point, of coefficients at these places."""
+    steepest = problem.loss.lipschitz * (1.0 + float(np.abs(problem.coordinates.centre).max()))
+    values = SomeValues(PredictionGradients(problem.loss, point), places)
+    return RobustSum(np.zeros(values.size), np.full(values.size, steepest), Clip(), values, count_weight)
 
-    @staticmethod
-    def default_iterations(columns: int) -> int:
-        """Return 20."""
-        return _ROUNDS
 
-    @staticmethod
-    def refusal(estimator: Any) -> str | None:
-        """Ask for a ball of absolute values."""
-        if isinstance(estimator._penalty, L1Ball):
-            return None
-        return "goes from corner to corner of an L1Ball: it is for tacit.ERM(loss, constraint=L1Ball(radius))."
+def _move_intercept(problem: Problem, curator: Curator, point: Array) -> Array:
+    """Release the gradient of the intercept with the number of rows, and make a step down the gradient."""
+    statistic = _gradients(problem, point, (0,), _COUNT_WEIGHT)
+    counted, sums = statistic.parts(measure(curator, INTERCEPT, statistic).value)
+    rows = problem.rows or max(counted, 1.0)
+    point = point.copy()
+    point[0, 0] -= statistic.scale[0] * sums[0] / rows / problem.loss.smoothness
+    return bounded(point)
 
-    def __post_init__(self) -> None:
-        self.rounds = [CORNER, INTERCEPT][: 2 if self.problem.intercept else 1] * self.iterations
 
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's steps."""
-        return [
-            Selection(CORNER, math.sqrt(iterations / (4 * _CHOICES)), iterations, size - 1),
-            Laplace(INTERCEPT, math.sqrt(iterations / (1 - _CHOICES)), iterations, 2),
-        ]
+def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's steps."""
+    return [
+        Selection(CORNER, math.sqrt(iterations / (4 * _CHOICES_BUDGET)), iterations, size - 1),
+        Laplace(INTERCEPT, math.sqrt(iterations / (1 - _CHOICES_BUDGET)), iterations, 2),
+    ]
 
-    def start(self) -> Array:
-        """Return no slopes."""
-        return np.zeros_like(self.problem.begin)
 
-    def statistic(self, state: Array, index: int, noise: Noise) -> tuple[Array, Choice | RobustSum]:
-        """Return gradients: to choose from, or that of the intercept with the number of rows."""
-        steepest = self.problem.loss.lipschitz * (1.0 + float(np.abs(self.problem.coordinates.centre).max()))
-        corner = self.rounds[index] == CORNER
-        places = tuple(range(1, state.size)) if corner else (0,)
-        values = SomeValues(PredictionGradients(self.problem.loss, state), places)
-        sums = RobustSum(
-            np.zeros(values.size), np.full(values.size, steepest), Clip(), values, 0.0 if corner else _COUNT
-        )
-        return state, Choice(sums, 1, "either") if corner else sums
+def refusal(risk: Any, n_iter: Any) -> str | None:
+    """Ask for a ball of absolute values."""
+    if isinstance(risk.penalty, L1Ball):
+        return None
+    return "goes from corner to corner of an L1Ball: it is for tacit.ERM(loss, constraint=L1Ball(radius))."
 
-    def update(self, state: Array, index: int, statistic: Any, released: Any, noise: float) -> Array:
-        """Go towards the corner, or down the intercept's gradient."""
-        moved = state.copy()
-        if isinstance(statistic, Choice):
-            places, signs = released
-            share = 2 / (self.rounds[:index].count(CORNER) + 2)
-            moved[0, 1:] *= 1 - share
-            moved[0, 1 + places[0]] -= share * signs[0] * self.problem.penalty.radius
-            return moved
-        counted, sums = statistic.parts(released)
-        rows = self.problem.rows or max(counted, 1.0)
-        moved[0, 0] -= statistic.scale[0] * sums[0] / rows / self.problem.loss.smoothness
-        return bounded(moved)
 
-    def finish(self, state: Array) -> Stand:
-        """Return where the last step led."""
-        return Stand(state, np.zeros((0, 0)))
+FRANK_WOLFE = Solver(solve, steps, lambda columns: _ITERATIONS, refusal=refusal, measures_inputs=False)

@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.fitting import check_choices, check_shapes, checked_budget
+from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.fitting.supervised import scored
-from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.linear_estimator import SOLVERS, LinearEstimator
+from tacit.fitting.target import open_with_target
+from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import Risk, in_units, minimise_risk
+from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
+_SIGNAL = 1.0  # Standard deviation of predictions before anything is known, in units of residuals.
 
-class HuberRegressor(RegressorMixin, LinearEstimator):
+
+class HuberRegressor(RegressorMixin, PrivateEstimator):
     """Linear regression with Huber's loss, under differential privacy: squares for small residuals, linear beyond.
 
     Parameters
@@ -78,6 +83,8 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
     array([ 2., -1.])
     """
 
+    _has_target = True
+
     def __init__(
         self,
         *,
@@ -120,22 +127,29 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         budget = self._checked()
-        domain, rows = self._open_both(X, y)
+        domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        curator, _, _ = self._fit_rows(
-            domain, rows, n_rows, budget, 1, lambda scatter: HuberLoss(self.threshold), _in_scales, np.nan
+        risk = Risk(
+            HuberLoss(self.threshold),
+            _in_residual_scales,
+            target_unit=np.nan,
+            ridge=lambda rows: self.alpha / rows,
+            start=lambda scatter, coordinates: (0.0, scatter.slopes(coordinates)),
+            signal=lambda scatter: _SIGNAL,
         )
+        fit = minimise_risk(self, str(self.solver), risk, domain, rows, n_rows, budget)
+        self.n_iter_, self._spread = fit.iterations, fit.spread
         centre, unit = self._target
-        mean, scale = self._middle
-        self._coefficients = unit * scale * self._coefficients
+        mean, scale = float(fit.scatter.mean[-1]), fit.scatter.residual_scale
+        self._coefficients = unit * scale * fit.coefficients
         self._coefficients[:, 0] += centre + unit * mean
         self._publish(unit * scale)
-        self._certify(curator, budget, n_rows, [f"Huber's regression, solver {self.solver}."])
+        self._certify(fit.curator, budget, n_rows, [f"Huber's regression, solver {self.solver}."])
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the expected target of each row."""
-        return self._linear(X)[:, 0]
+        return linear_predictions(self, X)[:, 0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
@@ -150,7 +164,7 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
         return checked_budget(self)
 
     def _publish(self, scale: float) -> None:
-        intercepts, slopes = self._in_units(self._coefficients)
+        intercepts, slopes = in_units(self._coefficients, self._domain)
         self.coef_, self.intercept_, self.scale_ = slopes[0], float(intercepts[0]), scale
 
     _about = (
@@ -159,28 +173,18 @@ class HuberRegressor(RegressorMixin, LinearEstimator):
     )
 
     def _stored(self) -> dict[str, Any]:
-        stored = super()._stored()
-        stored["predictor"]["scale"] = self.scale_
-        return stored
+        return {"predictor": {**stored_predictor(self), "scale": self.scale_}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._checked()
-        self._restore_predictor(values, 1)
+        restore_predictor(self, values["predictor"], 1)
         scale = np.array(values["predictor"]["scale"], float)
         check_shapes(scale=(scale, ()))
         if not scale > 0:
             raise ValueError("the scale must be positive")
         self._publish(float(scale))
 
-    _signal = 1.0  # in units of residuals
 
-    def _ridge(self, rows: float) -> float:
-        return self.alpha / rows
-
-    def _first(self, scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
-        self._middle = float(scatter.mean[-1]), scatter.residual_scale
-        return 0.0, scatter.slopes(coordinates)
-
-
-def _in_scales(scatter: Scatter) -> list[RowMap]:
+def _in_residual_scales(scatter: Scatter) -> list[RowMap]:
+    """Return what measures targets from their mean, in residual scales."""
     return [target_map(len(scatter.mean) - 1, float(scatter.mean[-1]), scatter.residual_scale)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.fitting import PrivateEstimator
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModel, check_number
+from tacit.linear.linear_model import LinearModelMixin, check_number
 from tacit.moments.moments import Moments
 from tacit.privacy import Account
 
 
-class Lasso(LinearModel):
+class Lasso(LinearModelMixin, PrivateEstimator):
     """Linear regression with a penalty on absolute coefficients, under differential privacy: some come out as zero.
 
     Parameters
@@ -131,7 +132,7 @@ class Lasso(LinearModel):
         return fit.penalised(self.alpha, 0.0)
 
 
-class ElasticNet(LinearModel):
+class ElasticNet(LinearModelMixin, PrivateEstimator):
     """Linear regression with penalties on absolute and on squared coefficients, under differential privacy.
 
     Parameters

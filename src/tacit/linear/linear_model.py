@@ -11,32 +11,30 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
-from tacit.fitting.engine import Watch, run
+from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.fitting.supervised import scored
+from tacit.fitting.target import open_with_target
 from tacit.linear.input_moments import input_layout
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.newton_regression import NewtonRegression
-from tacit.linear.sample_aggregate import COEFFICIENTS, SampleAggregate
-from tacit.linear.score_regression import ScoreRegression
+from tacit.linear.regression_method import RegressionMethod, default_method
 from tacit.messages import brief
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget
-from tacit.release import Curator
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
 
 
-class LinearModel(RegressorMixin, SupervisedEstimator):
-    """A linear regression. Subclasses take ``fit_intercept`` and ``target_bounds`` beside what all estimators take.
+class LinearModelMixin(RegressorMixin):
+    """Fit, predictions and storage of estimators that take ``fit_intercept`` and ``target_bounds`` beside the rest.
 
     They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
     """
 
+    _has_target = True
     _spread: InputSpread | None = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -49,18 +47,16 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         """
         self._check_options()
         budget = checked_budget(self, missing=("error", "ignore"))
-        domain, rows = self._open_both(X, y)
+        domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
-        model = self._model(domain, n_rows, budget)
-        curator = self._curator(rows, domain, model.steps(), budget, type(self).__name__)
-        if isinstance(model, SampleAggregate):  # refused while nothing is charged yet, where rows are too few
-            curator.noise(COEFFICIENTS, model.statistic_asked)
+        method = self._method(domain, n_rows, budget)
+        curator = self._curator(rows, domain, method.steps, budget, type(self).__name__)
+        method.check(curator)
         joint = self._enter(curator, domain)
-        model = self._model(joint, n_rows, budget)
         with progress(self.verbose, "Fitting a linear regression") as watch:
-            found = self._run(model, curator, watch)
-        self._publish(self._in_units(found, joint))
-        self.n_iter_ = len(model.rounds)
+            fit = method.fit(curator, joint, watch)
+        self._publish(self._in_units(fit, joint))
+        self.n_iter_ = method.releases
         self._certify(curator, budget, n_rows, self._notes())
         return self
 
@@ -103,17 +99,8 @@ class LinearModel(RegressorMixin, SupervisedEstimator):
         model._remember()
         return model
 
-    def _run(self, model: Any, curator: Curator, watch: Watch) -> LinearFit:
-        if isinstance(model, NewtonRegression):
-            return model.fitted(curator, watch)
-        return model.finish(run(model, curator, watch))
-
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
-        origin = None if self.fit_intercept else -domain.centre / domain.scale
-        layout = input_layout(domain)
-        if layout.levels:
-            return NewtonRegression(layout, self.neighbors, n_rows, budget, origin, domain.least_variances)
-        return ScoreRegression(domain.columns - 1, self.neighbors, n_rows, budget, origin, domain.least_variances)
+    def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:
+        return default_method(input_layout(domain), self.neighbors, n_rows, budget, bool(self.fit_intercept))
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""

@@ -6,11 +6,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import check_choices
+from tacit.fitting import PrivateEstimator, check_choices
 from tacit.linear.intervals import CoefficientIntervals
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModel
-from tacit.linear.published import PUBLISHED, check_published, published_model
+from tacit.linear.linear_model import LinearModelMixin
+from tacit.linear.published import PUBLISHED, check_published, published_method
+from tacit.linear.regression_method import RegressionMethod
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Account, Budget
@@ -18,7 +19,7 @@ from tacit.release import Curator
 from tacit.tables import Domain
 
 
-class LinearRegression(LinearModel):
+class LinearRegression(LinearModelMixin, PrivateEstimator):
     """Linear regression under differential privacy, near least squares, robust to heavy tails, with standard errors.
 
     Parameters
@@ -199,10 +200,10 @@ class LinearRegression(LinearModel):
         check_choices(self, method=("scores", *PUBLISHED))
         check_published(self)
 
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> Any:
+    def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:
         if self.method == "scores":
-            return super()._model(domain, n_rows, budget)
-        return published_model(self, domain.columns - 1, n_rows, budget)
+            return super()._method(domain, n_rows, budget)
+        return published_method(self, domain.columns - 1, n_rows, budget)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)

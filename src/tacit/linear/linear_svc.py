@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.linear.classifier import LinearClassifier
+from tacit.fitting import PrivateEstimator
+from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
 from tacit.messages import brief
 from tacit.privacy import Account
 from tacit.statistics.losses import SmoothedHingeLoss
 
 
-class LinearSVC(LinearClassifier):
+class LinearSVC(LinearClassifierMixin, PrivateEstimator):
     """Linear support vector classification of two classes, under differential privacy.
 
     The loss is the hinge, with its corner rounded off over `width` to both sides, so that it has a slope everywhere.
@@ -73,6 +74,8 @@ class LinearSVC(LinearClassifier):
     array(['yes', 'no'], dtype='<U3')
     """
 
+    _has_target = True
+
     def __init__(
         self,
         *,
@@ -116,14 +119,13 @@ class LinearSVC(LinearClassifier):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        budget = self._checked()
-        domain, rows = self._open_both(X, y)
+        self._check_width()
+        budget = check_classifier(self)
+        domain, rows, weights = open_with_classes(self, X, y)
         self._check_classes()
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        loss = SmoothedHingeLoss(self._weights, self.width)
-        curator, _, _ = self._fit_rows(domain, rows, n_rows, budget, 1, lambda scatter: loss, self._to_codes, 1.0)
-        self._publish()
-        self._certify(curator, budget, n_rows, [f"Linear support vector classification, solver {self.solver}."])
+        fit = fit_classifier(self, SmoothedHingeLoss(weights, self.width), False, domain, rows, n_rows, budget)
+        self._certify(fit.curator, budget, n_rows, [f"Linear support vector classification, solver {self.solver}."])
         return self
 
     _about = (
@@ -131,10 +133,9 @@ class LinearSVC(LinearClassifier):
         "inputs j of coefficients[0][1 + j] times the input's z is over 0."
     )
 
-    def _checked(self) -> Any:
+    def _check_width(self) -> None:
         if not 0 < self.width < float("inf"):
             raise ValueError(f"width must be a positive number, and it is {brief(self.width)}.")
-        return super()._checked()
 
     def _check_classes(self) -> None:
         if len(self.classes_) > 2:
@@ -144,6 +145,7 @@ class LinearSVC(LinearClassifier):
             )
 
     def _restore(self, values: dict[str, Any]) -> None:
+        self._check_width()
         super()._restore(values)
         self._check_classes()
 

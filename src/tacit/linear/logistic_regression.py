@@ -8,15 +8,16 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import check_shapes
-from tacit.linear.classifier import LinearClassifier
+from tacit.fitting import PrivateEstimator, check_shapes
+from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
 from tacit.linear.intervals import CoefficientIntervals
+from tacit.linear.predictor import linear_predictions
 from tacit.privacy import Account
 from tacit.statistics.components import Array
 from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
 
 
-class LogisticRegression(LinearClassifier):
+class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
     """Logistic regression under differential privacy.
 
     Inputs are measured first, and coefficients by Newton steps on white inputs, filtered; see
@@ -81,7 +82,7 @@ class LogisticRegression(LinearClassifier):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    _smooth_loss = True
+    _has_target = True
 
     def __init__(
         self,
@@ -124,17 +125,13 @@ class LogisticRegression(LinearClassifier):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        budget = self._checked()
-        domain, rows = self._open_both(X, y)
+        budget = check_classifier(self)
+        domain, rows, weights = open_with_classes(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        two = len(self.classes_) == 2
-        loss = LogisticLoss(self._weights) if two else SoftmaxLoss(self._weights)
-        curator, problem, found = self._fit_rows(
-            domain, rows, n_rows, budget, loss.outputs, lambda scatter: loss, self._to_codes, 1.0
-        )
-        self._publish()
-        self._covariance = self._covariance_in_units(problem, found)
-        self._certify(curator, budget, n_rows, [f"Logistic regression, solver {self.solver}."])
+        loss = LogisticLoss(weights) if len(self.classes_) == 2 else SoftmaxLoss(weights)
+        fit = fit_classifier(self, loss, True, domain, rows, n_rows, budget)
+        self._covariance = fit.covariance_in_units(self._domain)
+        self._certify(fit.curator, budget, n_rows, [f"Logistic regression, solver {self.solver}."])
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -143,7 +140,7 @@ class LogisticRegression(LinearClassifier):
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class, for each row."""
-        scores = self._linear(X)
+        scores = linear_predictions(self, X)
         if len(self.classes_) == 2:
             return -np.logaddexp(0.0, np.column_stack([scores, -scores]))
         return log_softmax(scores, axis=1)

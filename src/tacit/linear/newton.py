@@ -20,165 +20,179 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.problem import SAMPLING, Problem, Solver, bounded
+from tacit.fitting.measurement import Measurement, measure
+from tacit.linear.problem import SAMPLING, Problem, bounded
 from tacit.linear.row_shares import dealt
+from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step
+from tacit.release import Curator
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
 EARLY, GRADIENT = "early gradient", "gradient"
+SIGNAL = 2.0  # Standard deviation of predictions before anything is known.
+
+# Rounds, and how the budget is split where rows are dealt out.
 _FEW_ROUNDS, _MANY_ROUNDS, _FEW_COLUMNS = 8, 10, 20
-SIGNAL = 2.0  # how large predictions may be, as a standard deviation, before anything is known
-CURVATURE = 0.3  # weight of the curvature beside the gradient
-_MISFIT = 0.5  # of a step, that may be wrong because the curvature is
-_POINTS = 4096
-_LATE_ROUNDS = 2  # of all rows, where the others are of shares
-_EARLY_SHARE = 0.2  # of the budget, for the others
-_LEAST_RATIO, _MOST_RATIO = 0.2, 2.0  # of the curvature measured to that expected
-_DOUBTFUL = 1.5  # times as much noise as there is, is reckoned with before curvatures are corrected
-_LEAST_SECANT = 0.05  # of the curvature expected along a step: less is not believed
-_LONGEST = 3.0  # steps, in standard deviations of what coefficients were expected to be
-_LIKELY = 0.3  # how far off, relatively, the expected curvature is likely to be
+_LATE_ROUNDS = 2  # Rounds of all rows, where the others are of shares.
+_EARLY_BUDGET = 0.2  # Part of the budget for the others, in squared signal-to-noise.
+
+# The Hessian.
+_TRACE_WEIGHT = 0.3  # Weight of the released trace of the Hessian beside the gradient.
+_POINTS = 4096  # Points of the integral over Gaussian inputs.
+_LEAST_RATIO, _MOST_RATIO = 0.2, 2.0  # Limits of the ratio of the measured Hessian to the expected one.
+_RATIO_DEVIATION = 0.3  # Prior standard deviation of this ratio about 1.
+_CAUTION = 1.5  # Secants are corrected for this many times the noise that there is.
+_LEAST_SECANT = 0.05  # Least corrected curvature along a step, relative to the expected one. Less is not believed.
+
+# Steps.
+_STEP_ERROR = 0.5  # Part of a step that may be wrong because the Hessian is.
+_LONGEST_STEP = 3.0  # Longest step, in prior standard deviations of the coefficients.
 
 
 @dataclass(frozen=True, eq=False)
-class Stand:
-    """Where a fit stands: coefficients (K, 1 + d), how far off they may be (p, p), and the curvature there (p, p).
-
-    In the end also the covariance of coefficients, of sampling error and noise together, where the loss allows it.
-    Also the last step, with the gradient before it, the curvature expected there and that gradient's noise; and what
-    steps have shown of curvatures.
-    """
-
-    coefficients: Array
-    doubt: Array
-    hessian: Array | None = None
-    covariance: Array | None = None
-    last: tuple[Array, Array, Array, float] | None = None
-    secants: tuple[tuple[Array, Array], ...] = ()
-
-
-@dataclass
-class Newton(Solver):
-    """Filtered Newton steps, run by :func:`tacit.fitting.engine.run`.
+class NewtonState:
+    """The fit state.
 
     Parameters
     ----------
-    problem : Problem
-    iterations : int
+    coefficients : (K, 1 + d) array
+    covariance : (p, p) array
+        Of what the coefficients may be off by.
+    hessian : (p, p) array, optional
+        Before the last step.
+    last : _Step, optional
+    secants : tuple of pairs of arrays
+        What steps have shown of the Hessian; see :func:`secant`.
     """
 
-    problem: Problem
-    iterations: int
-    rounds: list[str] = field(init=False)
-
-    @staticmethod
-    def default_iterations(columns: int) -> int:
-        """Return how many rounds settle it: more columns are less like the Gaussian that curvatures come from."""
-        return _FEW_ROUNDS if columns <= _FEW_COLUMNS else _MANY_ROUNDS
-
-    def __post_init__(self) -> None:
-        early = _early(self.iterations, self.problem.shares)
-        self.rounds = [EARLY] * early + [GRADIENT] * (self.iterations - early)
-
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's steps: where rows are dealt out, all gradients but the last are of shares of them."""
-        early = _early(iterations, shares)
-        late = iterations - early
-        first = share * _EARLY_SHARE if early else 0.0
-        steps: list[Step] = [Gaussian(GRADIENT, math.sqrt(late / (share - first)), late, size + 1)]
-        if early:
-            steps.insert(0, dealt(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
-        return steps
-
-    def start(self) -> Stand:
-        """Return where to start, and how far off that may be."""
-        problem = self.problem
-        spread = np.concatenate([[problem.intercept * SIGNAL**2], problem.coordinates.prior])
-        return Stand(problem.begin, np.kron(problem.free_outputs, np.diag(spread)))
-
-    def statistic(self, state: Stand, index: int, noise: Noise) -> tuple[Stand, LossGradients]:
-        """Return gradients at the coefficients."""
-        return state, self.problem.gradients(state.coefficients, CURVATURE)
-
-    def update(self, state: Stand, index: int, statistic: LossGradients, released: Array, noise: float) -> Stand:
-        """Weigh what is known against what the gradients say."""
-        beta = state.coefficients
-        rows = self.problem.rows / (self.problem.shares if self.rounds[index] == EARLY else 1)
-        gradient = self.problem.mean_gradient(statistic, released, rows).ravel()
-        scale = noise * statistic.radius / rows
-        if rows < self.problem.rows:  # other rows have another mean
-            scale = math.hypot(scale, SAMPLING * self.problem.loss.lipschitz / math.sqrt(rows))
-        expected, secants = self._hessian(statistic, released, noise, rows), state.secants
-        if state.last is not None:
-            *last, unsure = state.last
-            secants = (*secants, secant(*last, gradient, expected, math.hypot(unsure, scale)))
-        hessian = corrected(expected, secants)
-        seen = state.doubt @ hessian
-        gain = np.linalg.solve(hessian @ seen + scale**2 * np.eye(len(hessian)), seen.T).T
-        step = -gain @ gradient
-        doubt = state.doubt - gain @ seen.T
-        prior = self.start().doubt
-        known = np.diag(prior) > 0  # all but intercepts that are left out
-        long = float(np.mean(step[known] ** 2 / np.diag(prior)[known]))
-        if long > _LONGEST**2:  # rows are not as they were taken to be: go on from there with care
-            step *= _LONGEST / math.sqrt(long)
-            long = _LONGEST**2
-        doubt = (doubt + doubt.T) / 2 + _MISFIT**2 * long * prior
-        return Stand(
-            bounded(beta + step.reshape(beta.shape)), doubt, hessian, None, (step, gradient, expected, scale), secants
-        )
-
-    def finish(self, state: Stand) -> Stand:
-        """Return where the fit stands, and the covariance of the coefficients."""
-        loss = self.problem.loss
-        if not hasattr(loss, "expected_square"):
-            return state
-        if state.hessian is None:
-            raise ValueError("There was no round yet, and so there is no Hessian to compute errors from.")
-        statistic = self.problem.gradients(state.coefficients)
-        inverse = np.linalg.pinv(state.hessian, rcond=1e-10, hermitian=True)
-        square = self._mean_product(statistic, loss.expected_square, 2)[0]
-        sampling = inverse @ square @ inverse / self.problem.rows
-        free = np.kron(self.problem.free_outputs, np.eye(state.coefficients.shape[1]))
-        return replace(state, covariance=state.doubt + free @ sampling @ free)
-
-    def _hessian(self, statistic: LossGradients, released: Array, noise: float, rows: float) -> Array:
-        """Return the Hessian (p, p) that Gaussian inputs have, as large as was measured, and the ridge's."""
-        problem, loss = self.problem, self.problem.loss
-        hessian, expected = self._mean_product(statistic, loss.expected_curvature, 1)
-        measured = statistic.total_curvature(released) / rows / expected
-        unsure = noise * loss.smoothness / statistic.curvature / rows / expected
-        ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (unsure / _LIKELY) ** 2)
-        return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.left(statistic) * problem.ridge)
-
-    def _mean_product(
-        self, statistic: LossGradients, expected: Callable[[Array], Array], power: int
-    ) -> tuple[Array, float]:
-        """Return the mean of w^power e z z' over Gaussian inputs z, (p, p), e being (K, K); and that of its diagonal e.
-
-        w are the weights that the statistic gives to rows.
-        """
-        problem, beta = self.problem, statistic.coefficients
-        points = _points(beta.shape[1] - 1) * np.sqrt(problem.coordinates.variances)
-        z = np.column_stack([np.full(len(points), problem.intercept), points])
-        predictions = beta @ z.T
-        lengths = np.sqrt((z * z).sum(axis=1)) * problem.loss.derivatives(predictions, np.zeros(len(z)))[1]
-        each = np.minimum(1.0, statistic.radius / np.maximum(lengths, 1e-300)) ** power * expected(predictions)
-        product = np.einsum("abn,ni,nj->aibj", each, z, z, optimize=True).reshape(beta.size, beta.size)
-        return product / len(z), max(float(np.einsum("aan->", each)) / (len(beta) * len(z)), 1e-12)
+    coefficients: Array
+    covariance: Array
+    hessian: Array | None = None
+    last: _Step | None = None
+    secants: tuple[tuple[Array, Array], ...] = ()
 
 
-def _early(iterations: int, shares: int) -> int:
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A step, with the gradient before it, the Hessian expected there and the noise of that gradient."""
+
+    step: Array
+    gradient: Array
+    expected_hessian: Array
+    noise: float
+
+
+def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Release gradients, and filter what they say of the coefficients."""
+    prior = _prior_covariance(problem)
+    fit = NewtonState(problem.begin, prior)
+    early = _early_rounds(iterations, problem.shares)
+    for step, rows in [(EARLY, problem.rows / problem.shares)] * early + [(GRADIENT, problem.rows)] * (
+        iterations - early
+    ):
+        statistic = problem.gradients(fit.coefficients, _TRACE_WEIGHT)
+        fit = _update(problem, prior, fit, statistic, measure(curator, step, statistic), rows)
+        after(step, fit.coefficients)
+    return _solution(problem, fit)
+
+
+def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's steps: where rows are dealt out, all gradients but the last two are of shares of them."""
+    early = _early_rounds(iterations, shares)
+    late = iterations - early
+    first = power * _EARLY_BUDGET if early else 0.0
+    steps: list[Step] = [Gaussian(GRADIENT, math.sqrt(late / (power - first)), late, size + 1)]
+    if early:
+        steps.insert(0, dealt(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
+    return steps
+
+
+def default_iterations(columns: int) -> int:
+    """Return how many rounds suffice: more columns are less like the Gaussian that the Hessian is computed for."""
+    return _FEW_ROUNDS if columns <= _FEW_COLUMNS else _MANY_ROUNDS
+
+
+def _early_rounds(iterations: int, shares: int) -> int:
     """Return how many rounds are of shares of the rows."""
     return max(iterations - _LATE_ROUNDS, 0) if shares > 1 else 0
+
+
+def _prior_covariance(problem: Problem) -> Array:
+    """Return the covariance (p, p) of coefficients before anything is known."""
+    variances = np.concatenate([[problem.intercept * SIGNAL**2], problem.coordinates.prior])
+    return np.kron(problem.free_outputs, np.diag(variances))
+
+
+def _update(
+    problem: Problem, prior: Array, fit: NewtonState, statistic: LossGradients, released: Measurement, rows: float
+) -> NewtonState:
+    """Weigh what is known against what the gradient of these rows says (Kalman's filter)."""
+    gradient = problem.mean_gradient(statistic, released.value, rows).ravel()
+    noise = released.noise * statistic.radius / rows
+    if rows < problem.rows:  # Other rows have another mean.
+        noise = math.hypot(noise, SAMPLING * problem.loss.lipschitz / math.sqrt(rows))
+    expected, secants = _expected_hessian(problem, statistic, released, rows), fit.secants
+    if (last := fit.last) is not None:
+        both = math.hypot(last.noise, noise)
+        secants = (*secants, secant(last.step, last.gradient, last.expected_hessian, gradient, expected, both))
+    hessian = corrected(expected, secants)
+    seen = fit.covariance @ hessian
+    gain = np.linalg.solve(hessian @ seen + noise**2 * np.eye(len(hessian)), seen.T).T
+    step = -gain @ gradient
+    covariance = fit.covariance - gain @ seen.T
+    free = np.diag(prior) > 0  # All coefficients but intercepts that are left out.
+    length2 = float(np.mean(step[free] ** 2 / np.diag(prior)[free]))
+    if length2 > _LONGEST_STEP**2:  # Rows are not as the Hessian expects: go on from there with care.
+        step *= _LONGEST_STEP / math.sqrt(length2)
+        length2 = _LONGEST_STEP**2
+    covariance = (covariance + covariance.T) / 2 + _STEP_ERROR**2 * length2 * prior
+    coefficients = bounded(fit.coefficients + step.reshape(fit.coefficients.shape))
+    return NewtonState(coefficients, covariance, hessian, _Step(step, gradient, expected, noise), secants)
+
+
+def _solution(problem: Problem, fit: NewtonState) -> Solution:
+    """Return the coefficients, with the covariance of their error where the loss allows it."""
+    if not hasattr(problem.loss, "expected_square"):
+        return Solution(fit.coefficients, fit.covariance)
+    statistic = problem.gradients(fit.coefficients)
+    inverse = np.linalg.pinv(fit.hessian, rcond=1e-10, hermitian=True)
+    square = _mean_product(problem, statistic, problem.loss.expected_square, 2)[0]
+    sampling = inverse @ square @ inverse / problem.rows
+    free = np.kron(problem.free_outputs, np.eye(fit.coefficients.shape[1]))
+    return Solution(fit.coefficients, fit.covariance, fit.covariance + free @ sampling @ free)
+
+
+def _expected_hessian(problem: Problem, statistic: LossGradients, released: Measurement, rows: float) -> Array:
+    """Return the Hessian (p, p) for Gaussian inputs, scaled to the trace that was measured, and the ridge's."""
+    loss = problem.loss
+    hessian, expected = _mean_product(problem, statistic, loss.expected_curvature, 1)
+    measured = statistic.total_curvature(released.value) / rows / expected
+    noise = released.noise * loss.smoothness / statistic.curvature / rows / expected
+    ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (noise / _RATIO_DEVIATION) ** 2)
+    return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.left(statistic) * problem.ridge)
+
+
+def _mean_product(
+    problem: Problem, statistic: LossGradients, expected: Callable[[Array], Array], power: int
+) -> tuple[Array, float]:
+    """Return the mean of w^power e z z' over Gaussian inputs z, (p, p), e being (K, K); and that of its diagonal e.
+
+    w are the weights that the statistic gives to rows.
+    """
+    beta = statistic.coefficients
+    points = _points(beta.shape[1] - 1) * np.sqrt(problem.coordinates.variances)
+    z = np.column_stack([np.full(len(points), problem.intercept), points])
+    predictions = beta @ z.T
+    lengths = np.sqrt((z * z).sum(axis=1)) * problem.loss.derivatives(predictions, np.zeros(len(z)))[1]
+    each = np.minimum(1.0, statistic.radius / np.maximum(lengths, 1e-300)) ** power * expected(predictions)
+    product = np.einsum("abn,ni,nj->aibj", each, z, z, optimize=True).reshape(beta.size, beta.size)
+    return product / len(z), max(float(np.einsum("aan->", each)) / (len(beta) * len(z)), 1e-12)
 
 
 def secant(step: Array, before: Array, curved: Array, after: Array, curves: Array, noise: float) -> tuple[Array, Array]:
@@ -189,7 +203,7 @@ def secant(step: Array, before: Array, curved: Array, after: Array, curves: Arra
     """
     expected = (curved + curves) @ step / 2
     surprise = after - before - expected
-    trust = max(0.0, 1.0 - _DOUBTFUL * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
+    trust = max(0.0, 1.0 - _CAUTION * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
     return step, surprise * (trust / max(float(expected @ step), 1e-300))
 
 
@@ -223,3 +237,6 @@ def _points(columns: int) -> Array:
     points = np.linalg.solve(np.linalg.cholesky(points.T @ points / len(points)), points.T).T
     points.setflags(write=False)
     return points
+
+
+NEWTON = Solver(solve, steps, default_iterations)

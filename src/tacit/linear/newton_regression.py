@@ -12,35 +12,39 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
-from tacit.fitting.engine import Watch, run
+from tacit.fitting.progress import Watch
+from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.input_moments import InputMoments
+from tacit.linear.input_moments import InputSchedule, measure_inputs
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.newton import GRADIENT, Newton, Stand
-from tacit.linear.problem import Problem, noise_of
-from tacit.linear.rare_levels import raised
+from tacit.linear.problem import Problem, noise_of_one_release
+from tacit.linear.rare_levels import widen_rare_levels
 from tacit.linear.residuals import LEVEL, SQUARES, Residuals
 from tacit.linear.row_shares import shares_of
+from tacit.linear.solver import Solution
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
-_SHARES = {"moments": 0.15, "gradients": 0.78, SQUARES: 0.02, LEVEL: 0.05}  # of the budget
-_SIGNAL = 1.0  # how large predictions are expected to be, in units of residuals
-_SKEW = 0.1  # how far off the level of predictions may be where residuals are skewed, in their scale
+# How the budget is split, in squared signal-to-noise.
+_MOMENTS_BUDGET, _GRADIENTS_BUDGET = 0.15, 0.78
+_RESIDUALS_BUDGETS = {SQUARES: 0.02, LEVEL: 0.05}
+
+_SIGNAL = 1.0  # Standard deviation of predictions before anything is known, in units of residuals.
+_SKEW = 0.1  # How far off the level of predictions may be where residuals are skewed, in residual scales.
 _THRESHOLDS = (0.7, 0.85, 1.0, 1.35, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0)
-_SHORTENED = 0.5  # as long as rows are, that their gradients are cut off at where noise is large
+_CLIP_RADIUS = 0.5  # Gradient clip radius, in typical row lengths, when noise dominates.
 
 
-@dataclass
-class NewtonRegression:
-    """Linear regression of the last column on the others.
+@dataclass(frozen=True, eq=False)
+class NewtonSchedule:
+    """What a fit releases, from public numbers alone.
 
     Parameters
     ----------
@@ -50,118 +54,148 @@ class NewtonRegression:
     rows : int or None
         The number of rows, where it is public.
     budget : Budget
-        What decides how many shares rows are dealt out into.
-    origin : (1 + d,) array or None
-        Where all inputs and the target are zero, in standard coordinates: the regression passes through it. Without it
-        there is an intercept.
-    least_variances : (1 + d,) array
-        Public knowledge of how narrow a column can be.
+        It decides how many shares rows are dealt out into.
     """
 
     layout: TableLayout
     neighbors: Relation
     rows: int | None
     budget: Budget
-    origin: Array | None
-    least_variances: Array
-
-    def __post_init__(self) -> None:
-        self.columns = self.layout.numbers[-1]
-        self._shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
-        self._iterations = Newton.default_iterations(self.columns)
-        self._moments = InputMoments(
-            self.layout, self.neighbors, self.rows, _SHARES["moments"], math.nan, self.least_variances, self._shares
-        )
 
     @property
-    def rounds(self) -> list[str]:
-        """What each round releases, in order."""
-        return [*self._moments.rounds, *[GRADIENT] * self._iterations, SQUARES, LEVEL]
+    def columns(self) -> int:
+        """Columns of inputs, without the target."""
+        return self.layout.numbers[-1]
+
+    @property
+    def iterations(self) -> int:
+        """How many gradients are released."""
+        return newton.default_iterations(self.columns)
+
+    @cached_property
+    def inputs(self) -> InputSchedule:
+        """What is released about inputs and target."""
+        shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
+        return InputSchedule(self.layout, self.neighbors, self.rows, _MOMENTS_BUDGET, shares)
+
+    @property
+    def releases(self) -> int:
+        """How many releases a fit makes."""
+        return self.inputs.releases + self.iterations + len(_RESIDUALS_BUDGETS)
 
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
-        last = [Gaussian(name, _SHARES[name] ** -0.5, 1, 1) for name in (SQUARES, LEVEL)]
-        return [*self._moments.steps(), *self._gradients(), *last]
-
-    def _gradients(self) -> list[Step]:
-        return Newton.steps(self._iterations, 1 + self.columns, _SHARES["gradients"], self._shares)
-
-    def fitted(self, curator: Curator, watch: Watch) -> LinearFit:
-        """Return the fit, in standard coordinates, of rows that only the curator sees."""
-        scatter = run(self._moments, curator)
-        problem = self._problem(scatter, noise_of(curator.plan, self.steps(), _SHARES["gradients"]))
-        middle = float(scatter.mean[-1] if self.origin is None else self.origin[-1])
-        scale, coordinates = scatter.residual_scale, problem.coordinates
-
-        curator.map_rows(coordinates.row_map)
-        curator.map_rows(target_map(self.columns, middle, scale))
-        newton = Newton(problem, self._iterations)
-        found = raised(newton.finish(run(newton, curator, watch)), problem, scatter, self.layout.levels, _SIGNAL)
-        found = _as_long_as_likely(found, problem)
-        slopes = found.coefficients[0, 1:] @ coordinates.whitener
-        across = np.linalg.inv(coordinates.whitener)
-        variance, level, unsure = self._residuals(curator, found.coefficients[0], problem.rows)
-        errors = found.covariance.copy()
-        predicted = float(found.coefficients[0, 0])
-        if self.origin is None:
-            before = float(found.doubt[0, 0]) + _SKEW**2
-            kept = before / (before + unsure)
-            predicted += kept * level
-            errors[0] = errors[:, 0] = 0.0
-            errors[0, 0] = kept * unsure
-        turn = np.eye(1 + self.columns)
-        turn[1:, 1:] = coordinates.whitener.T
-        return LinearFit(
-            coordinates.centre,
-            middle + scale * predicted,
-            scale * slopes,
-            across @ across.T,
-            problem.rows,
-            scale**2 * variance,
-            scale**2 * turn @ errors @ turn.T,
-            scatter.inputs,
-        )
-
-    def _problem(self, scatter: Scatter, noise: float) -> Problem:
-        coordinates = Coordinates.white(scatter, _SIGNAL, noise)
-        begin = np.zeros((1, 1 + self.columns))
-        begin[0, 1:] = scatter.slopes(coordinates)
-        if self.origin is not None:
-            coordinates = coordinates.about(self.origin[:-1])
-        loss = HuberLoss(best_threshold(_SHORTENED * noise * coordinates.length / math.sqrt(scatter.rows)))
-        ridge = np.zeros((1 + self.columns, 1 + self.columns))
-        intercept = float(self.origin is None)
-        return Problem(loss, coordinates, begin, intercept, ridge, noise, None, self._shares, scatter.most_rows)
-
-    def _residuals(self, curator: Curator, coefficients: Array, rows: float) -> tuple[float, float, float]:
-        """Return the mean square of residuals, their mean, and the variance of what that is off by."""
-        residuals = Residuals(coefficients, 1.0, rows)
-
-        def released(name: str, statistic: Any) -> tuple[Any, Array, float]:
-            return statistic, curator.release(name, statistic), curator.noise(name, statistic)
-
-        squares = residuals.squares(lambda statistic: curator.noise(SQUARES, statistic))
-        variance = residuals.variance(*released(SQUARES, squares))
-        level = residuals.level(lambda statistic: curator.noise(LEVEL, statistic), variance)
-        return variance, *residuals.mean(*released(LEVEL, level), variance)
+        gradients = newton.steps(self.iterations, 1 + self.columns, _GRADIENTS_BUDGET, self.inputs.shares)
+        residuals = [Gaussian(name, power**-0.5, 1, 1) for name, power in _RESIDUALS_BUDGETS.items()]
+        return [*self.inputs.steps(), *gradients, *residuals]
 
 
-def _as_long_as_likely(found: Stand, problem: Problem) -> Stand:
-    """Return slopes shrunk by how much of their predictions noise explains (James-Stein), where that is much.
+def fit_by_newton(
+    curator: Curator,
+    schedule: NewtonSchedule,
+    origin: Array | None,
+    least_variances: Array,
+    watch: Watch = lambda done, total: None,
+) -> LinearFit:
+    """Regress the last column on the others, and return the fit in standard coordinates.
 
-    Steps were damped as if predictions were as large as was expected before. Undone, what was measured is signal and
-    noise; its size then tells how large the signal is.
+    Parameters
+    ----------
+    curator : Curator
+        Its plan must be the schedule's steps, calibrated.
+    schedule : NewtonSchedule
+    origin : (1 + d,) array or None
+        Where all inputs and the target are zero, in standard coordinates: the regression passes through it. Without it
+        there is an intercept.
+    least_variances : (1 + d,) array
+        Public knowledge of how narrow a column can be.
+    watch : callable, optional
+        Called as ``watch(done, total)`` after each part of the fit, for a progress bar.
     """
-    variances, slopes = problem.coordinates.variances, found.coefficients[:, 1:]
+    total = schedule.releases
+    scatter = measure_inputs(curator, schedule.inputs, math.nan, least_variances)
+    watch(schedule.inputs.releases, total)
+    problem = _problem(scatter, noise_of_one_release(curator.plan, schedule.steps(), _GRADIENTS_BUDGET), origin)
+    problem = replace(problem, shares=schedule.inputs.shares)
+    middle = float(scatter.mean[-1] if origin is None else origin[-1])
+    curator.map_rows(problem.coordinates.row_map)
+    curator.map_rows(target_map(schedule.columns, middle, scatter.residual_scale))
+
+    solution = newton.solve(problem, curator, schedule.iterations)
+    watch(total - len(_RESIDUALS_BUDGETS), total)
+    solution = widen_rare_levels(solution, problem, scatter, schedule.layout.levels, _SIGNAL)
+    solution = _shrink_slopes(solution, problem)
+    residuals = Residuals(solution.coefficients[0], 1.0, problem.rows)
+    variance = residuals.measure_variance(curator)
+    level, level_error = residuals.measure_mean(curator, variance)
+    watch(total, total)
+    return _linear_fit(problem, scatter, solution, middle, variance, level, level_error)
+
+
+def _problem(scatter: Scatter, noise: float, origin: Array | None) -> Problem:
+    """Return Huber's regression on inputs that are about white."""
+    coordinates = Coordinates.white(scatter, _SIGNAL, noise)
+    wide = 1 + coordinates.columns
+    begin = np.zeros((1, wide))
+    begin[0, 1:] = scatter.slopes(coordinates)
+    if origin is not None:
+        coordinates = coordinates.about(origin[:-1])
+    loss = HuberLoss(best_threshold(_CLIP_RADIUS * noise * coordinates.length / math.sqrt(scatter.rows)))
+    intercept = float(origin is None)
+    return Problem(loss, coordinates, begin, intercept, np.zeros((wide, wide)), noise, most_rows=scatter.most_rows)
+
+
+def _shrink_slopes(solution: Solution, problem: Problem) -> Solution:
+    """Return slopes shrunk by how much of their predictions noise explains (James–Stein), where that is much.
+
+    Steps were damped as if predictions were as large as was expected before. Without this damping, what was measured is
+    signal and noise; its size then tells how large the signal is.
+    """
+    variances, slopes = problem.coordinates.variances, solution.coefficients[:, 1:]
     prior = float(variances @ problem.coordinates.prior)
-    unsure = float(variances @ np.diag(found.doubt)[1:])
+    unsure = float(variances @ np.diag(solution.noise_covariance)[1:])
     if not 0 < unsure < prior:
-        return found
+        return solution
     damped = 1 - unsure / prior
     measured = float(np.sum(variances * slopes**2)) / damped**2
     kept = max(0.0, 1.0 - unsure / damped / max(measured, 1e-300))
     factor = min(1.0, kept / damped)
-    return replace(found, coefficients=np.column_stack([found.coefficients[:, :1], factor * slopes]))
+    return replace(solution, coefficients=np.column_stack([solution.coefficients[:, :1], factor * slopes]))
+
+
+def _linear_fit(
+    problem: Problem,
+    scatter: Scatter,
+    solution: Solution,
+    middle: float,
+    variance: float,
+    level: float,
+    level_error: float,
+) -> LinearFit:
+    """Return the fit in standard coordinates, with the mean residual added to its level as far as it is trusted."""
+    scale, coordinates = scatter.residual_scale, problem.coordinates
+    slopes = solution.coefficients[0, 1:] @ coordinates.whitener
+    across = np.linalg.inv(coordinates.whitener)
+    errors = solution.covariance.copy()
+    predicted = float(solution.coefficients[0, 0])
+    if problem.intercept:
+        before = float(solution.noise_covariance[0, 0]) + _SKEW**2
+        kept = before / (before + level_error)
+        predicted += kept * level
+        errors[0] = errors[:, 0] = 0.0
+        errors[0, 0] = kept * level_error
+    turn = np.eye(len(errors))
+    turn[1:, 1:] = coordinates.whitener.T
+    return LinearFit(
+        coordinates.centre,
+        middle + scale * predicted,
+        scale * slopes,
+        across @ across.T,
+        problem.rows,
+        scale**2 * variance,
+        scale**2 * turn @ errors @ turn.T,
+        scatter.inputs,
+    )
 
 
 def best_threshold(noise: float) -> float:

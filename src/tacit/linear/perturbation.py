@@ -13,24 +13,22 @@ moments of inputs have been released for.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.newton import Stand
-from tacit.linear.problem import Problem, Solver, bounded
+from tacit.linear.problem import Problem, bounded
+from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step, TiltedGaussian
-from tacit.release import Minimum
+from tacit.release import Curator, Minimum
 from tacit.statistics import WeighedGradients
 from tacit.statistics.components import Array
 
 MINIMUM, TILT = "minimum", "tilt"
-_RADIUS = 1.0  # in units of an ordinary row's length
-_EXPECTED = 0.5  # of the largest curvature, that rows have on average
-_LEAST = 1e-8  # of the penalty's sum over directions, that each has: columns may be in units that are worlds apart
-_MASK = 0.02  # share of the budget for how far off a tilted minimum is, as computed
+_CLIP_RADIUS = 1.0  # Row length beyond which rows weigh less, in typical row lengths.
+_EXPECTED_CURVATURE = 0.5  # Mean curvature of rows, relative to the largest.
+_LEAST_RIDGE = 1e-8  # Least ridge of a direction, relative to the sum. Columns may be in very different units.
+_MASK_BUDGET = 0.02  # Part of the budget that masks the computing error of a tilted minimum.
 _ALONE = "minimises as far as it takes, and n_iter is for solvers that pay for every step; leave it out."
 _TRUSTED = (
     "is private because losses are convex, and as steep and curved as they say. That is proven for losses of this "
@@ -38,107 +36,82 @@ _TRUSTED = (
 )
 
 
-@dataclass
-class OutputPerturbation(Solver):
-    """The minimum of losses and a penalty on squares, plus noise; run by :func:`tacit.fitting.engine.run`.
+def perturb_output(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Return the minimum of losses and a penalty on squares, plus noise.
 
     The intercept has a penalty too, that of slopes on average, on its distance from where the estimator starts it.
     """
-
-    problem: Problem
-    iterations: int = 1
-    rounds: list[str] = field(default_factory=lambda: [MINIMUM])
-
-    tilt: ClassVar[str | None] = None
-
-    @staticmethod
-    def default_iterations(columns: int) -> int:
-        """Return 1."""
-        return 1
-
-    @staticmethod
-    def refusal(estimator: Any) -> str | None:
-        """Ask for a loss that is proven, and for a penalty."""
-        if not estimator._proven_loss:
-            return _TRUSTED
-        if estimator.n_iter != "auto":
-            return _ALONE
-        if not estimator._ridge(1.0) > 0:
-            return "needs a penalty on squared coefficients, and there is none: C must be finite, or alpha positive."
-        return None
-
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's step."""
-        return [Gaussian(MINIMUM, math.sqrt(1 / share), 1, size)]
-
-    def start(self) -> Array:
-        """Return where intercepts start, and no slopes: what penalties are measured from."""
-        start = self.problem.begin.copy()
-        start[:, 1:] = 0.0
-        return start
-
-    def statistic(self, state: Array, index: int, noise: Noise) -> tuple[Array, Minimum]:
-        """Return what is to be minimised: the sum of losses and the penalty."""
-        problem, loss, coordinates = self.problem, self.problem.loss, self.problem.coordinates
-        radius = _RADIUS * coordinates.length
-        every = np.eye(len(state))
-        spread = np.diag(np.append(problem.intercept**2, coordinates.variances))
-
-        longest = loss.lipschitz * radius * float(np.linalg.norm(state))
-        return state, Minimum(
-            WeighedGradients(loss, state, radius, problem.intercept),
-            state.ravel(),
-            np.kron(every, problem.rows * self._ridge()),
-            np.kron(every, _EXPECTED * loss.smoothness * problem.rows * spread),
-            problem.most_rows,
-            loss.at_zero + longest,
-            self.tilt,
-        )
-
-    def _ridge(self) -> Array:
-        ridge = self.problem.ridge.copy()
-        ridge[0, 0] = np.trace(ridge) / (len(ridge) - 1)
-        return ridge + _LEAST * float(np.trace(ridge)) * np.eye(len(ridge))
-
-    def update(self, state: Array, index: int, statistic: Minimum, released: Array, noise: float) -> Array:
-        """Return the minimum."""
-        return bounded(released.reshape(state.shape))
-
-    def finish(self, state: Array) -> Stand:
-        """Return the minimum; without intercepts, where they are left out."""
-        return Stand(np.column_stack([self.problem.intercept * state[:, 0], state[:, 1:]]), np.zeros((0, 0)))
+    ridge = problem.ridge.copy()
+    ridge[0, 0] = np.trace(ridge) / (len(ridge) - 1)
+    return _minimise(problem, curator, ridge + _LEAST_RIDGE * float(np.trace(ridge)) * np.eye(len(ridge)), None, after)
 
 
-@dataclass
-class ObjectivePerturbation(OutputPerturbation):
-    """The minimum of losses, penalty, a random linear term and the ridge that it needs."""
+def perturb_objective(problem: Problem, curator: Curator, iterations: int, after: AfterRelease = ignore) -> Solution:
+    """Return the minimum of losses, penalty, a random linear term and the ridge that it needs."""
+    return _minimise(problem, curator, problem.ridge, TILT, after)
 
-    rounds: list[str] = field(default_factory=lambda: [MINIMUM])
 
-    tilt: ClassVar[str | None] = TILT
+def _minimise(problem: Problem, curator: Curator, ridge: Array, tilt: str | None, after: AfterRelease) -> Solution:
+    """Release the minimum of the sum of losses and the ridge."""
+    loss, coordinates = problem.loss, problem.coordinates
+    start = problem.begin.copy()
+    start[:, 1:] = 0.0  # Penalties are measured from where intercepts start, and from no slopes.
+    radius = _CLIP_RADIUS * coordinates.length
+    every = np.eye(len(start))
+    spread = np.diag(np.append(problem.intercept**2, coordinates.variances))
+    longest = loss.lipschitz * radius * float(np.linalg.norm(start))
+    minimum = Minimum(
+        WeighedGradients(loss, start, radius, problem.intercept),
+        start.ravel(),
+        np.kron(every, problem.rows * ridge),
+        np.kron(every, _EXPECTED_CURVATURE * loss.smoothness * problem.rows * spread),
+        problem.most_rows,
+        loss.at_zero + longest,
+        tilt,
+    )
+    coefficients = bounded(curator.minimise(MINIMUM, minimum).reshape(start.shape))
+    coefficients = np.column_stack([problem.intercept * coefficients[:, 0], coefficients[:, 1:]])
+    after(MINIMUM, coefficients)
+    return Solution(coefficients)
 
-    @staticmethod
-    def refusal(estimator: Any) -> str | None:
-        """Ask for a loss of one prediction that is proven, and has two derivatives."""
-        if not estimator._proven_loss:
-            return _TRUSTED
-        if estimator.n_iter != "auto":
-            return _ALONE
-        if not estimator._smooth_loss:
-            return 'needs a loss with two derivatives, which logistic regression alone has here; use "newton".'
-        if len(estimator.classes_) > 2:
-            many = len(estimator.classes_)
-            return f'is for two classes, and there are {many}: Only binary classification is supported. Use "newton".'
-        return None
 
-    @staticmethod
-    def steps(iterations: int, size: int, share: float, shares: int = 1) -> list[Step]:
-        """Return the plan's steps."""
-        return [
-            TiltedGaussian(TILT, math.sqrt(1 / (share * (1 - _MASK))), 1, size),
-            Gaussian(MINIMUM, math.sqrt(1 / (share * _MASK)), 1, size),
-        ]
+def output_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's step."""
+    return [Gaussian(MINIMUM, math.sqrt(1 / power), 1, size)]
 
-    def _ridge(self) -> Array:
-        return self.problem.ridge
+
+def objective_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
+    """Return the plan's steps."""
+    return [
+        TiltedGaussian(TILT, math.sqrt(1 / (power * (1 - _MASK_BUDGET))), 1, size),
+        Gaussian(MINIMUM, math.sqrt(1 / (power * _MASK_BUDGET)), 1, size),
+    ]
+
+
+def output_refusal(risk: Any, n_iter: Any) -> str | None:
+    """Ask for a loss that is proven, and for a penalty."""
+    if not risk.proven:
+        return _TRUSTED
+    if n_iter != "auto":
+        return _ALONE
+    if not risk.ridge(1.0) > 0:
+        return "needs a penalty on squared coefficients, and there is none: C must be finite, or alpha positive."
+    return None
+
+
+def objective_refusal(risk: Any, n_iter: Any) -> str | None:
+    """Ask for a loss of one prediction that is proven, and has two derivatives."""
+    if not risk.proven:
+        return _TRUSTED
+    if n_iter != "auto":
+        return _ALONE
+    if not risk.smooth:
+        return 'needs a loss with two derivatives, which logistic regression alone has here; use "newton".'
+    if risk.loss.outputs > 1:
+        many = risk.loss.outputs
+        return f'is for two classes, and there are {many}: Only binary classification is supported. Use "newton".'
+    return None
+
+
+OUTPUT_PERTURBATION = Solver(perturb_output, output_steps, lambda columns: 1, refusal=output_refusal)
+OBJECTIVE_PERTURBATION = Solver(perturb_objective, objective_steps, lambda columns: 1, refusal=objective_refusal)

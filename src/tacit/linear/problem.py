@@ -6,19 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.fitting.measurement import measure
 from tacit.linear.coordinates import Coordinates
 from tacit.privacy import Plan, Step
+from tacit.release import Curator
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
-_LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5
-SAMPLING = 0.4  # how much an ordinary row's slope varies, in units of the longest slope
-_LARGEST = 1e4  # coefficients are kept below, as noise may be anything
-_SMALL = 0.12  # noise beside sampling error that is not worth a shorter radius
+_LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5  # Gradient clip radius, in lengths of the longest gradient of an ordinary row.
+_SMALL_NOISE = 0.12  # Noise, relative to sampling error, below which a shorter clip radius does not pay.
+SAMPLING = 0.4  # Standard deviation of an ordinary row's slope, in units of the longest slope.
+_LARGEST = 1e4  # Coefficients are kept below this, as noise may be anything.
 
 
 class Penalty(Protocol):
@@ -26,17 +28,6 @@ class Penalty(Protocol):
 
     def prox(self, slopes: Array, step: float) -> Array:
         """Return the minimum over v of |v - slopes|^2 / 2 + step * penalty(v)."""
-
-
-class Solver:
-    """What estimators ask of every solver before rows are read."""
-
-    measures: ClassVar[bool] = True  # where inputs lie, first
-
-    @staticmethod
-    def refusal(estimator: Any) -> str | None:
-        """Return why an estimator, as its parameters are, cannot be fitted with this solver; None if it can."""
-        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +72,10 @@ class Problem:
 
     @property
     def radius(self) -> float:
-        """How long gradients may be: half as long as an ordinary row's can be; more where noise is small anyway."""
+        """Gradient clip radius: half of an ordinary row's longest gradient, and more where noise is small anyway."""
         ordinary = self.loss.lipschitz * self.coordinates.length
         relative = self.noise * self.coordinates.length / (SAMPLING * math.sqrt(self.rows))
-        return ordinary * float(np.clip(_SMALL / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
+        return ordinary * float(np.clip(_SMALL_NOISE / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
 
     def gradients(self, coefficients: Array, curvature: float = 0.0) -> LossGradients:
         """Return the statistic at these coefficients."""
@@ -137,13 +128,22 @@ class Problem:
         return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
 
 
-def noise_of(plan: Plan, steps: Sequence[Step], share: float) -> float:
+def noise_of_one_release(plan: Plan, steps: Sequence[Step], power: float) -> float:
     """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1.
 
-    The plan is of these steps, of which the solver's have this share, and maybe of others before them.
+    The plan is of these steps, and maybe of others before them. The solver's have the part `power` of the budget, in
+    squared signal-to-noise.
     """
     scaled = plan.steps[-len(steps)].noise_multiplier / steps[0].noise_multiplier
-    return scaled / math.sqrt(share) * (2.0 if plan.neighbors == "replace_one" else 1.0)
+    return scaled / math.sqrt(power) * (2.0 if plan.neighbors == "replace_one" else 1.0)
+
+
+def measure_gradient(
+    problem: Problem, curator: Curator, step: str, coefficients: Array, rows: float | None = None
+) -> Array:
+    """Release the gradient of mean loss and ridge at these coefficients, of `rows` rows, by default all."""
+    statistic = problem.gradients(coefficients)
+    return problem.mean_gradient(statistic, measure(curator, step, statistic).value, rows)
 
 
 def bounded(coefficients: Array) -> Array:

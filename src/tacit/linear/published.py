@@ -1,21 +1,28 @@
-"""The published methods of linear regression for heavy tails, by name: their options, checked, and their models."""
+"""The published methods of linear regression for heavy tails, by name: their checked options, plans and fits."""
 
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 from typing import Any
 
-from tacit.linear.linear_descent import LinearDescent, squares
+from tacit.fitting.progress import Watch
+from tacit.linear import robust_descent, sample_aggregate, trimmed_descent
+from tacit.linear.coordinates import Coordinates
+from tacit.linear.least_squares import plain_fit, squares
+from tacit.linear.linear_fit import LinearFit
 from tacit.linear.linear_model import check_number
-from tacit.linear.sample_aggregate import SampleAggregate
-from tacit.linear.trimmed_descent import TrimmedDescent
+from tacit.linear.regression_method import RegressionMethod
+from tacit.linear.solver import count_releases
 from tacit.messages import brief
 from tacit.privacy import Budget
+from tacit.release import Curator
 from tacit.statistics import BlockCentre, BlockSquares
+from tacit.tables import Domain
 
 PUBLISHED = ("robust", "trimmed", "sample_aggregate", "block_mean")
-_STEPS = {"robust": 50, "sampled": 300, "trimmed": 10}
-_LENGTHS = {"robust": 0.1, "sampled": 1.0, "trimmed": 0.5}  # of the first step
+_ITERATIONS = {"robust": 50, "sampled": 300, "trimmed": 10}
+_LEARNING_RATES = {"robust": 0.1, "sampled": 1.0, "trimmed": 0.5}  # Lengths of the first step.
 
 
 def check_published(model: Any) -> None:
@@ -47,21 +54,76 @@ def check_published(model: Any) -> None:
         )
 
 
-def published_model(model: Any, columns: int, n_rows: int | None, budget: Budget) -> Any:
-    """Return the model that the engine runs."""
+def published_method(model: Any, columns: int, n_rows: int | None, budget: Budget) -> RegressionMethod:
+    """Return the method that the regression's parameters ask for."""
     intercept = bool(model.fit_intercept)
     if model.method in ("sample_aggregate", "block_mean"):
         kind = BlockCentre if model.method == "sample_aggregate" else BlockSquares
-        return SampleAggregate(kind(columns, n_rows, float(model.coef_bound), intercept), budget)
+        blocks = kind(columns, n_rows, float(model.coef_bound), intercept)
+        return RegressionMethod(
+            sample_aggregate.steps(blocks, budget),
+            1,
+            lambda curator, domain, watch: sample_aggregate.fit_blocks(curator, blocks),
+            lambda curator: curator.noise(sample_aggregate.COEFFICIENTS, blocks),  # It refuses where rows are too few.
+        )
     rate = _sampling_rate(model.batch_size, n_rows) if model.method == "robust" else 1.0
     name = "sampled" if rate < 1 else model.method
-    problem = squares(columns, n_rows, intercept)
-    steps = _STEPS[name] if model.n_iter == "auto" else int(model.n_iter)
-    length = _LENGTHS[name] if model.learning_rate == "auto" else float(model.learning_rate)
+    iterations = _ITERATIONS[name] if model.n_iter == "auto" else int(model.n_iter)
+    learning_rate = _LEARNING_RATES[name] if model.learning_rate == "auto" else float(model.learning_rate)
     if name == "trimmed":
-        bounds = _range(model.gradient_bounds)
-        return TrimmedDescent(problem, steps, None, length, rate, gradient_bounds=bounds)
-    return LinearDescent(problem, steps, float(model.moment_bound), length, rate)
+        return _trimmed(columns, n_rows, intercept, iterations, learning_rate, _range(model.gradient_bounds))
+    return _robust(columns, n_rows, intercept, iterations, learning_rate, float(model.moment_bound), rate)
+
+
+def _robust(
+    columns: int,
+    n_rows: int | None,
+    intercept: bool,
+    iterations: int,
+    learning_rate: float,
+    moment_bound: float,
+    sampling_rate: float,
+) -> RegressionMethod:
+    """Return descent with smoothly truncated gradients. The number of rows is released first where it is secret."""
+    secret = n_rows is None
+    problem, size = squares(columns, n_rows, intercept), columns + intercept
+
+    def fit(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
+        rows = robust_descent.count_rows(problem, curator) if secret else float(n_rows)
+        solution = robust_descent.descend_robustly(
+            replace(problem, coordinates=Coordinates.as_they_are(columns, rows)),
+            curator,
+            iterations,
+            count_releases(watch, iterations),
+            moment_bound=moment_bound,
+            learning_rate=learning_rate,
+            sampling_rate=sampling_rate,
+        )
+        return plain_fit(solution.coefficients[0], rows)
+
+    steps = robust_descent.steps(iterations, size, 1.0, sampling_rate=sampling_rate, count_rows=secret)
+    return RegressionMethod(steps, iterations + secret, fit)
+
+
+def _trimmed(
+    columns: int,
+    n_rows: int | None,
+    intercept: bool,
+    iterations: int,
+    learning_rate: float,
+    gradient_bounds: tuple[float, float],
+) -> RegressionMethod:
+    """Return descent with trimmed mean gradients."""
+    problem = squares(columns, n_rows, intercept)
+
+    def fit(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
+        after = count_releases(watch, iterations)
+        solution = trimmed_descent.descend_by_trimmed_means(
+            problem, curator, iterations, after, learning_rate=learning_rate, gradient_bounds=gradient_bounds
+        )
+        return plain_fit(solution.coefficients[0], problem.rows)
+
+    return RegressionMethod(trimmed_descent.steps(iterations, columns + intercept), iterations, fit)
 
 
 def _range(bounds: Any) -> tuple[float, float]:

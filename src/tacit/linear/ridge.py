@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.fitting import PrivateEstimator
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModel, check_number
+from tacit.linear.linear_model import LinearModelMixin, check_number
 from tacit.moments.moments import Moments
 from tacit.privacy import Account
 
 
-class Ridge(LinearModel):
+class Ridge(LinearModelMixin, PrivateEstimator):
     """Linear regression with a penalty on squared coefficients, under differential privacy.
 
     Parameters

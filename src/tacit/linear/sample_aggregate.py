@@ -11,57 +11,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.linear_descent import plain_fit
+from tacit.fitting.measurement import measure
+from tacit.linear.least_squares import plain_fit
 from tacit.linear.linear_fit import LinearFit
 from tacit.privacy import Budget, Gaussian, SmoothGaussian, Step
+from tacit.release import Curator
 from tacit.statistics import BlockCentre, BlockSquares
-from tacit.statistics.components import Array
 
 COEFFICIENTS = "coefficients"
 
 
-@dataclass
-class SampleAggregate:
-    """One release, run by :func:`tacit.fitting.engine.run`.
+def fit_blocks(curator: Curator, blocks: BlockSquares) -> LinearFit:
+    """Release the mean of the blocks' coefficients, or their centre, in the ball where they are known to be."""
+    found = measure(curator, COEFFICIENTS, blocks).value
+    found = found * min(1.0, blocks.radius / max(float(np.linalg.norm(found)), 1e-300))
+    return plain_fit(found if blocks.intercept else [0.0, *found], float(blocks.rows))
 
-    Parameters
-    ----------
-    statistic_asked : BlockSquares
-        Of which the mean is released, or the centre if it is a :class:`tacit.statistics.BlockCentre`.
-    budget : Budget
-        What the published ratio of smoothness to noise depends on.
-    """
 
-    statistic_asked: BlockSquares
-    budget: Budget
-    rounds: list[str] = field(default_factory=lambda: [COEFFICIENTS])
-
-    def steps(self) -> list[Step]:
-        """Return the plan's step."""
-        size = self.statistic_asked.size
-        if not isinstance(self.statistic_asked, BlockCentre):
-            return [Gaussian(COEFFICIENTS, 1.0, 1, size)]
-        log = math.log(2 / self.budget.delta)  # published: shift e / (5 sqrt(2 log)), smoothness e / (4 (d + log))
-        return [SmoothGaussian(COEFFICIENTS, 1.0, 1, size, smoothness=5 * math.sqrt(2 * log) / (4 * (size + log)))]
-
-    def start(self) -> None:
-        """Return nothing: nothing is known."""
-
-    def statistic(self, state: None, index: int, noise: Noise) -> tuple[None, BlockSquares]:
-        """Return what is asked."""
-        return None, self.statistic_asked
-
-    def update(self, state: None, index: int, statistic: BlockSquares, released: Array, noise: float) -> Array:
-        """Return what was released."""
-        return released
-
-    def finish(self, found: Array) -> LinearFit:
-        """Return the coefficients, in the ball where they are known to be."""
-        asked = self.statistic_asked
-        found = found * min(1.0, asked.radius / max(float(np.linalg.norm(found)), 1e-300))
-        return plain_fit(found if asked.intercept else [0.0, *found], float(asked.rows))
+def steps(blocks: BlockSquares, budget: Budget) -> list[Step]:
+    """Return the plan's step. The published ratio of smoothness to noise depends on the budget."""
+    if not isinstance(blocks, BlockCentre):
+        return [Gaussian(COEFFICIENTS, 1.0, 1, blocks.size)]
+    log = math.log(2 / budget.delta)  # Published: shift e / (5 sqrt(2 log)), smoothness e / (4 (d + log)).
+    smoothness = 5 * math.sqrt(2 * log) / (4 * (blocks.size + log))
+    return [SmoothGaussian(COEFFICIENTS, 1.0, 1, blocks.size, smoothness=smoothness)]

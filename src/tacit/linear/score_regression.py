@@ -7,345 +7,328 @@ do for robustness:
 
 - noise is relative to what residuals are, not to the range of the target, so it shrinks as the fit improves;
 - no row counts for more than another, so heavy tails of errors and of inputs do little harm;
-- the *curvature*, how much the mean score changes with the coefficients, is released as well. A step is then a Newton
-  step for any law of errors and inputs, and how far off the last one may be is known: chance is the second moment of
-  scores, noise is that of the plan.
+- the *Hessian*, how much the mean score changes with the coefficients, is released as well. A step is then a Newton
+  step for any law of errors and inputs, and how far off the last one may be is known: sampling error is the second
+  moment of scores, noise is that of the plan.
 
-In the end the mean residual is released by itself (:mod:`tacit.linear.residuals`).
+In the end the mean residual is released by itself (:mod:`tacit.linear.residuals`). The whole fit, after the moments::
 
-Where rows are many, all releases but the last ones are of shares of them (:mod:`tacit.linear.row_shares`).
+    repeat 3 times:  coefficients += gain @ mean score,  and measure the residual scale
+    release the Hessian
+    coefficients += gain @ mean score
+    release the mean squared residual
+    coefficients += gain @ mean score, of all rows, with the second moment of scores
+    release the mean residual
+
+Where rows are many, all releases but the last two are of shares of them (:mod:`tacit.linear.row_shares`).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
+from tacit.fitting.measurement import measure
+from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrunk
 from tacit.linear.input_spread import InputSpread
+from tacit.linear.joint_moments import JointMoments, measure_moments
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.residuals import LEVEL, SCALE_DOUBT, SQUARES, Residuals
-from tacit.linear.row_shares import MOST_SHARES, dealt, shares_of
+from tacit.linear.residuals import SCALE_DOUBT, Residuals
 from tacit.linear.score_clipping import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
-from tacit.mixture.scale_free import ScaleFree
-from tacit.moments.two_stage_moments import StagedMoments
-from tacit.privacy import Budget, Gaussian, Relation, Step
+from tacit.linear.score_schedule import (
+    FINAL,
+    FIRST_REFINEMENTS,
+    HESSIAN,
+    LATER_REFINEMENTS,
+    REFINING,
+    ScoreSchedule,
+)
 from tacit.regressions.regression_moments import kept_by_clipping
-from tacit.release import planned
-from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores, numbers_in_second_moment
+from tacit.release import Curator
+from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
 from tacit.statistics.components import Array
 
-REFINING, CURVATURE, FINAL = "refining scores", "curvature", "final scores"
-_WHITENING = 0.2  # of the budget, in squared signal-to-noise
-_WHITENING_ROUNDS = 8
-_QUICK_ROUNDS = 6  # the same where there are rows enough for the most shares
-_MOST_NOISE = 0.16  # of a covariance in its own units, with which it is measured again and again
-_MOST_COLUMNS = 400  # beyond, that takes too long
-_USUAL_ROWS = 10_000  # reckoned with where the number of rows is secret
-_SHARES = {REFINING: 0.055, CURVATURE: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
-_ROUNDS = [REFINING, REFINING, REFINING, CURVATURE, REFINING, SQUARES, FINAL, LEVEL]
-_WEIGHTS = (0.5, 1.0, 0.7)  # of counts, means and second moments of scores: the first and the last are free
-_FIRST_RADIUS = 1.3  # times the length of an ordinary score
-_LEAST_DOUBT = 0.05
-_ANYTHING = 1e30  # a doubt that leaves all to the numbers
-_LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
-_MISFIT = 0.3  # of the curvature: what is left of the doubts of moments
-_STAGED_MISFIT = 0.015  # the same where moments are staged
+_WEIGHTS = (0.5, 1.0, 0.7)  # Weights of counts, means and second moments of scores. The first and the last are free.
+_FIRST_RADIUS = 1.3  # First clip radius, in lengths of an ordinary score.
+_LEAST_VARIANCE = 0.05  # Added to the prior variance of coefficients, in squared residual scales.
+_FLAT_PRIOR = 1e30  # Flat prior: James–Stein alone decides.
+_LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # Limits of the change of the squared residual scale in one round.
+_HESSIAN_ERROR = 0.3  # Relative variance of the Hessian per doubt that is left of the moments.
+_STAGED_HESSIAN_ERROR = 0.015  # The same where moments are staged.
 
 
 @dataclass(frozen=True, eq=False)
-class Stand:
-    """Where a fit stands: the moments of all columns, and once those are known, the regression on white inputs."""
-
-    moments: Any
-    coefficients: Array | None = None  # intercept first, (1 + d,)
-    scale: float = 1.0
-    radius: float = _FIRST_RADIUS
-    curvature: Array | None = None  # (1 + d, 1 + d)
-    doubt: float = 1.0  # how far off coefficients may be, as a variance in units of the scale
-    most: float = 1.0  # the same before any score, as a variance
-    misfit: float = 0.0  # how far off entries of the curvature may be, as a relative variance
-    noise: Array | None = None  # covariance of what noise has done to coefficients, (1 + d, 1 + d)
-    chance: Array | None = None  # covariance of what chance has done to them
-    rows: float | None = None
-    variance: float = 1.0  # of residuals
-    level: tuple[float, float] | None = None  # the mean residual, and the variance of what it is off by
-
-
-@dataclass
-class ScoreRegression:
-    """Linear regression of the last column on the others, run by :func:`tacit.fitting.engine.run`.
+class ScoreState:
+    """The fit state: the regression on white inputs, and what is known of its errors.
 
     Parameters
     ----------
-    columns : int
-        Columns of inputs, without the target.
-    neighbors : {"replace_one", "add_remove"}
-    rows : int or None
-        The number of rows, where it is public.
-    budget : Budget
-        What the way inputs are measured depends on.
+    coefficients : (1 + d,) array
+        The intercept first.
+    scale : float
+        The residual scale.
+    prior_variance : float
+        How far off coefficients may be, in squared residual scales.
+    first_variance : float
+        How far off they were before any score was released.
+    noise_covariance : (1 + d, 1 + d) array
+        Of the error that noise has caused in the coefficients.
+    hessian_error : float
+        Relative variance of the error of the Hessian's entries.
+    rows : float
+        How many rows there are, as far as is known.
+    clip_radius : float
+        Where scores are clipped, in lengths of an ordinary score.
+    hessian : (1 + d, 1 + d) array, optional
+        Once it is measured.
+    sampling_covariance : (1 + d, 1 + d) array, optional
+        Of sampling error, in the end.
+    """
+
+    coefficients: Array
+    scale: float
+    prior_variance: float
+    first_variance: float
+    noise_covariance: Array
+    hessian_error: float
+    rows: float
+    clip_radius: float = _FIRST_RADIUS
+    hessian: Array | None = None
+    sampling_covariance: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanScore:
+    """What a release of scores says: their mean and second moment, with the noise of the mean."""
+
+    mean: Array
+    square: Any
+    noise: float
+    statistic: ComponentMoments
+    unit_noise: float  # The noise of a mean of numbers within 1.
+    rows: float
+
+
+def fit_by_scores(
+    curator: Curator,
+    schedule: ScoreSchedule,
+    origin: Array | None = None,
+    least_variances: Array | float = 1e-8,
+    watch: Watch = lambda done, total: None,
+) -> LinearFit:
+    """Regress the last column on the others, and return the fit in standard coordinates.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its plan must be the schedule's steps, calibrated.
+    schedule : ScoreSchedule
     origin : (1 + d,) array, optional
         Where all inputs and the target are zero, in standard coordinates: the regression passes through it. Without it
         there is an intercept.
     least_variances : (1 + d,) array, optional
         Public knowledge of how narrow a column can be.
+    watch : callable, optional
+        Called as ``watch(done, total)`` after each release, for a progress bar.
     """
+    total = schedule.releases
+    moments = measure_moments(curator, schedule, origin, least_variances, lambda done, _: watch(done, total))
+    fit = _first_state(moments)
+    for _ in range(FIRST_REFINEMENTS):
+        fit = _refine(curator, schedule, moments, fit)
+    fit = _measure_hessian(curator, schedule, moments, fit)
+    for _ in range(LATER_REFINEMENTS):
+        fit = _refine(curator, schedule, moments, fit)
+    watch(total - 3, total)
+    residuals = Residuals(moments.in_columns(fit.coefficients), fit.scale, fit.rows / schedule.shares)
+    variance = residuals.measure_variance(curator)
+    fit = _finish_scores(curator, schedule, moments, fit)
+    watch(total - 1, total)
+    residuals = Residuals(moments.in_columns(fit.coefficients), fit.scale, fit.rows)
+    level, level_error = residuals.measure_mean(curator, variance)
+    watch(total, total)
+    return _linear_fit(moments, _shrink_slopes(fit), variance, level, level_error)
 
-    columns: int
-    neighbors: Relation
-    rows: int | None
-    budget: Budget
-    origin: Array | None = None
-    least_variances: Array | float = 1e-8
-    rounds: list[str] = field(init=False)
-    shares: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
-        self.whitening = self._whitening()
-        self.rounds = [*self.whitening.rounds, *_ROUNDS]
+def _first_state(moments: JointMoments) -> ScoreState:
+    """Return the regression that the moments imply; without slopes where these would be too noisy."""
+    columns, last = len(moments.mean) - 1, moments.factor[-1]
+    if moments.doubt is not None:
+        slopes, scale, variance = last[:-1], float(last[-1]), 1.0
+        hessian_error = _HESSIAN_ERROR * max(moments.doubt - _LEAST_VARIANCE, 0.0)
+    else:  # Slopes explain no more than the variance of the target.
+        slopes, scale, variance = np.zeros(columns), float(np.linalg.norm(last)), 1.0 / columns
+        hessian_error = _STAGED_HESSIAN_ERROR
+    return ScoreState(
+        coefficients=np.concatenate([moments.centre[-1:], slopes]),
+        scale=scale,
+        prior_variance=variance,
+        first_variance=scale**2 * variance,
+        noise_covariance=scale**2 * variance * np.eye(1 + columns),
+        hessian_error=hessian_error,
+        rows=moments.rows,
+    )
 
-    def _whitening(self) -> ScaleFree | StagedMoments:
-        rows = None if self.rows is None else self.rows // self.shares
-        wide, least = 1 + self.columns, self.least_variances
-        rounds = _QUICK_ROUNDS if self.shares == MOST_SHARES else _WHITENING_ROUNDS
-        if self._iterated(rows):
-            return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least)
-        return StagedMoments(wide, self.neighbors, rows, rounds, least)
 
-    def _iterated(self, rows: int | None) -> bool:
-        """Return whether moments of all columns can be their own units: public numbers decide, by the noise."""
-        part = Budget(self.budget.epsilon * math.sqrt(_WHITENING), self.budget.delta)
-        multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
-        replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
-        noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
-        return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
+def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fit: ScoreState) -> ScoreState:
+    """Release mean scores of a share of the rows, and make a step that James–Stein shortens by what may be noise.
 
-    def steps(self) -> list[Step]:
-        """Return the plan's steps."""
-        before = self.whitening.steps()
-        power = sum(step.count / step.noise_multiplier**2 for step in before)
-        steps = [self._step(step.scaled(math.sqrt(power / _WHITENING))) for step in before]
-        for name, share in _SHARES.items():
-            steps.append(self._step(Gaussian(name, share**-0.5, _ROUNDS.count(name), self._size(name))))
-        return steps
+    Before the Hessian is measured, the residual scale is measured along with the scores.
+    """
+    scores = _measure_scores(curator, schedule, moments, fit, REFINING)
+    kept, spread = _clipped_gaussian(scores.statistic)
+    wide, scale = len(fit.coefficients), fit.scale
+    hessian = kept * np.eye(wide) if fit.hessian is None else fit.hessian
+    gain = _gain(hessian, scores.noise, fit.prior_variance, moments.origin is None)
+    gain = gain * shrunk(scores.mean, scores.noise, _FLAT_PRIOR)[1]
+    step = gain @ scores.mean
+    covariance = _noise_after_step(fit, gain, hessian, (scale * scores.noise) ** 2)
+    new_scale = scale
+    if fit.hessian is None:
+        radius, second = scores.statistic.radius, scores.statistic.second
+        square_noise = scores.unit_noise * radius**2 / second / (wide * spread)
+        # The part of a step that is noise is not taken off the residuals but added to them.
+        noisy = scores.noise**2 * float(np.sum(gain * gain))
+        change = shrunk(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
+        change += noisy - max(float(step @ step) - noisy, 0.0)
+        new_scale = scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE))
+    known = float(np.trace(covariance)) / wide / new_scale**2
+    most = min(1.0, fit.first_variance / new_scale**2)
+    return replace(
+        fit,
+        coefficients=fit.coefficients + scale * step,
+        scale=new_scale,
+        noise_covariance=covariance,
+        prior_variance=most if schedule.shares > 1 else min(most, known + _LEAST_VARIANCE),
+        rows=fit.rows if schedule.rows is not None else scores.rows,
+    )
 
-    def _step(self, step: Step) -> Step:
-        """Return the step, of shares of the rows where they are dealt out, but for the last two."""
-        return step if step.name in (FINAL, LEVEL) else dealt(step, self.shares)
 
-    def _size(self, name: str) -> int:
-        if name in (SQUARES, LEVEL):
-            return 1
-        return 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
+def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fit: ScoreState) -> ScoreState:
+    """Release the mean of z z' over rows whose scores are not clipped, at the clip radius of the final scores."""
+    columns = schedule.columns
+    unit = curator.noise(HESSIAN, _scores(moments, fit, "full")) * schedule.final_noise / _WEIGHTS[1]
+    clip_radius = best_radius(columns, unit / math.sqrt(fit.rows) * math.sqrt(1 + columns))
+    fit = replace(fit, clip_radius=clip_radius)
+    scores, rows = _scores(moments, fit, "full"), fit.rows / schedule.shares
+    curvature = LinearCurvature(scores.components, scores.radius)
+    statistic = ComponentMoments(curvature, scores.components.reach, 0.0, 0.0, 1.0)
+    measurement = measure(curator, HESSIAN, statistic)
+    measured = statistic.parts(measurement.value)[2][0] / rows
+    kept = kept_by_clipping(columns, statistic.radius, scores.radius)[0]
+    noise = measurement.noise / rows * statistic.radius**2
+    unsure = (noise / kept) ** 2 / 2
+    error = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
+    hessian = smoothed_matrix(measured, noise, kept)
+    return replace(fit, hessian=hessian, hessian_error=min(error, fit.hessian_error))
 
-    def start(self) -> Stand:
-        """Return inputs and target as large as the bounds."""
-        return Stand(self.whitening.start())
 
-    def statistic(self, state: Stand, index: int, noise: Noise) -> tuple[Stand, Any]:
-        """Return what the next round releases: moments of rows first, then of scores, then of residuals."""
-        if index < len(self.whitening.rounds):
-            moments, statistic = self.whitening.statistic(state.moments, index, noise)
-            return replace(state, moments=moments), statistic
-        name = self.rounds[index]
-        if state.coefficients is None:
-            state = self._first(state)
-        if name == SQUARES:
-            return state, self._residuals(state, self._rows(state)).squares(noise)
-        if name == LEVEL:
-            return state, self._residuals(state, state.rows).level(noise, state.variance)
-        if name == CURVATURE:
-            state = replace(state, radius=self._best_radius(state, noise))
-            scores = self._scores(state)
-            curvature = LinearCurvature(scores, self._length(state))
-            return state, ComponentMoments(curvature, scores.reach, 0.0, 0.0, 1.0)
-        return state, self._moments(state, "full" if name == FINAL else "spherical")
+def _finish_scores(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fit: ScoreState) -> ScoreState:
+    """Release mean and second moment of the scores of all rows; make the last step, and measure sampling error."""
+    scores = _measure_scores(curator, schedule, moments, fit, FINAL)
+    kept, spread = _clipped_gaussian(scores.statistic)
+    gain = _gain(fit.hessian, scores.noise, fit.prior_variance, moments.origin is None)
+    step = gain @ scores.mean
+    # An error in the Hessian, times the error in the coefficients, adds to the noise. The last step is about as long as
+    # the error in the coefficients was.
+    hessian_error = fit.hessian_error * (kept * fit.scale) ** 2 * float(step @ step)
+    covariance = _noise_after_step(fit, gain, fit.hessian, (fit.scale * scores.noise) ** 2 + hessian_error)
+    square = smoothed_matrix(scores.square, scores.unit_noise * scores.statistic.radius**2 / _WEIGHTS[2], spread)
+    sandwich = _sandwich(square, fit.hessian, scores.rows, moments.origin is None)
+    return replace(
+        fit,
+        coefficients=fit.coefficients + fit.scale * step,
+        noise_covariance=covariance,
+        sampling_covariance=fit.scale**2 * sandwich,
+        rows=fit.rows if schedule.rows is not None else scores.rows,
+    )
 
-    def _first(self, state: Stand) -> Stand:
-        """Return the state with the regression of the Gaussian of all columns, or none where that is too noisy."""
-        centre, factor = self._white(state)  # the factor's last row is the regression on white inputs, and what is left
-        rows = float(self.rows) if self.rows is not None else max(float(state.moments.rows), 1.0)
-        if isinstance(self.whitening, ScaleFree):
-            slopes, scale = factor[-1, :-1], float(factor[-1, -1])
-            doubt, misfit = 1.0, _MISFIT * max(float(state.moments.doubts[1, 0]) - _LEAST_DOUBT, 0.0)
-        else:  # slopes explain no more than there is
-            slopes, scale = np.zeros(self.columns), float(np.linalg.norm(factor[-1]))
-            doubt, misfit = 1.0 / self.columns, _STAGED_MISFIT
-        return replace(
-            state,
-            coefficients=np.concatenate([centre[-1:], slopes]),
-            scale=scale,
-            doubt=doubt,
-            most=scale**2 * doubt,
-            misfit=misfit,
-            noise=scale**2 * doubt * np.eye(1 + self.columns),
-            rows=rows,
-        )
 
-    def _measured(self, state: Stand) -> tuple[Array, Array]:
-        """Return mean and covariance of all columns."""
-        if isinstance(self.whitening, ScaleFree):
-            return state.moments.mixture.means[0], state.moments.mixture.covariances[0]
-        return state.moments.mean, state.moments.covariance()
+def _scores(moments: JointMoments, fit: ScoreState, kind: Any) -> ComponentMoments:
+    """Return the statistic of scores at the coefficients."""
+    inputs = moments.factor[:-1, :-1]
+    reach = usual_reach(len(inputs))
+    scores = LinearScores(fit.coefficients, fit.scale, moments.centre[:-1], inputs, reach)
+    return ComponentMoments(scores, fit.clip_radius * math.sqrt(1 + len(inputs)), *_WEIGHTS, kind)
 
-    def _white(self, state: Stand) -> tuple[Array, Array]:
-        """Return where all columns are measured from, and a factor of their second moment about it."""
-        mean, covariance = self._measured(state)
-        if self.origin is None:
-            return mean, np.linalg.cholesky(covariance)
-        apart = mean - self.origin
-        return self.origin, np.linalg.cholesky(covariance + np.outer(apart, apart))
 
-    def _scores(self, state: Stand) -> LinearScores:
-        centre, factor = self._white(state)
-        reach = usual_reach(self.columns)
-        return LinearScores(state.coefficients, state.scale, centre[:-1], factor[:-1, :-1], reach)
+def _measure_scores(
+    curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fit: ScoreState, step: str
+) -> _MeanScore:
+    """Release scores at the coefficients."""
+    statistic = _scores(moments, fit, "full" if step == FINAL else "spherical")
+    measurement = measure(curator, step, statistic)
+    counts, sums, squares = statistic.parts(measurement.value)
+    rows = fit.rows if step == FINAL else fit.rows / schedule.shares
+    if schedule.rows is None:
+        rows = max(float(counts[0]), measurement.noise, 1.0)
+    unit_noise = measurement.noise / rows
+    noise = unit_noise * statistic.radius / statistic.mean
+    return _MeanScore(sums[0] / rows, squares[0] / rows, noise, statistic, unit_noise, rows)
 
-    def _moments(self, state: Stand, kind: Any) -> ComponentMoments:
-        return ComponentMoments(self._scores(state), self._length(state), *_WEIGHTS, kind)
 
-    def _length(self, state: Stand) -> float:
-        return state.radius * math.sqrt(1 + self.columns)
+def _clipped_gaussian(scores: ComponentMoments) -> tuple[float, float]:
+    """Return the Hessian and the second moment that clipped scores have in each direction, for Gaussian rows."""
+    return kept_by_clipping(len(scores.components.centre), scores.components.reach, scores.radius)
 
-    def _best_radius(self, state: Stand, noise: Noise) -> float:
-        """Return where the last scores are clipped: public numbers, and private ones of before, decide."""
-        now = next(step for step in self.steps() if step.name == CURVATURE)
-        last = next(step for step in self.steps() if step.name == FINAL)
-        relative = last.noise_multiplier / now.noise_multiplier
-        unit = noise(self._moments(state, "full")) * relative / _WEIGHTS[1] / math.sqrt(state.rows)
-        return best_radius(self.columns, unit * math.sqrt(1 + self.columns))
 
-    def _residuals(self, state: Stand, rows: float) -> Residuals:
-        return Residuals(self._in_columns(state), state.scale, rows)
+def _gain(hessian: Array, noise: float, prior_variance: float, intercept: bool) -> Array:
+    """Return the matrix v H (v H^2 + noise^2)^-1 that a mean score is multiplied by, v being the prior variance."""
+    free = slice(None) if intercept else slice(1, None)
+    gain = np.zeros_like(hessian)
+    values, axes = np.linalg.eigh(hessian[free, free])
+    gain[free, free] = (axes * (prior_variance * values / (prior_variance * values**2 + noise**2))) @ axes.T
+    return gain
 
-    def _rows(self, state: Stand) -> float:
-        """Return how many rows a release before the last ones is of."""
-        return state.rows / self.shares
 
-    def update(self, state: Stand, index: int, statistic: Any, released: Array, noise: float) -> Stand:
-        """Move the coefficients by what scores say, less what is noise."""
-        if index < len(self.whitening.rounds):
-            moments = self.whitening.update(state.moments, index, statistic, released, noise)
-            return replace(state, moments=moments)
-        name = self.rounds[index]
-        if name == LEVEL:
-            residuals = self._residuals(state, state.rows)
-            return replace(state, level=residuals.mean(statistic, released, noise, state.variance))
-        rows = state.rows if name == FINAL else self._rows(state)
-        if name == SQUARES:
-            return replace(state, variance=self._residuals(state, rows).variance(statistic, released, noise))
-        if name == CURVATURE:
-            return self._curved(state, statistic, released, noise / rows, rows)
-        counts, sums, squares = statistic.parts(released)
-        if self.rows is None:
-            rows = max(float(counts[0]), noise, 1.0)
-        return self._stepped(state, name, sums[0] / rows, squares[0] / rows, statistic, noise / rows, rows)
+def _noise_after_step(fit: ScoreState, gain: Array, hessian: Array, variance: float) -> Array:
+    """Return the covariance of noise in the coefficients after a step by a mean score of this noise variance."""
+    left = np.eye(len(gain)) - gain @ hessian
+    return left @ fit.noise_covariance @ left.T + variance * gain @ gain.T
 
-    def _stepped(
-        self, state: Stand, name: str, mean: Array, square: Any, statistic: ComponentMoments, noise: float, rows: float
-    ) -> Stand:
-        """Return the state after one step: Newton's where the curvature is known, damped by what may be noise."""
-        wide, scale = 1 + self.columns, state.scale
-        kept, spread = kept_by_clipping(self.columns, statistic.components.reach, statistic.radius)
-        curvature = kept * np.eye(wide) if state.curvature is None else state.curvature
-        unit = noise * statistic.radius / statistic.mean
-        gain = self._gain(curvature, unit, state.doubt)
-        if name != FINAL:
-            gain = gain * shrunk(mean, unit, _ANYTHING)[1]
-        step = gain @ mean
-        left = np.eye(wide) - gain @ curvature
-        # What is wrong with the curvature, times what was wrong with the coefficients, adds to the noise: the last step
-        # is about as long as they were wrong.
-        misfit = state.misfit * (kept * scale) ** 2 * float(step @ step) if name == FINAL else 0.0
-        covariance = left @ state.noise @ left.T + ((scale * unit) ** 2 + misfit) * gain @ gain.T
-        moved = replace(state, coefficients=state.coefficients + scale * step, noise=covariance)
-        if self.rows is None:
-            moved = replace(moved, rows=rows)
-        if name == FINAL:
-            return replace(
-                moved, chance=scale**2 * self._chance(square, spread, curvature, noise * statistic.radius**2, rows)
-            )
-        if state.curvature is None:
-            unsure = noise * statistic.radius**2 / statistic.second / (wide * spread)
-            # Of a step's length, as much as is noise is not taken off the residuals but added to them.
-            noisy = unit**2 * float(np.sum(gain * gain))
-            change = shrunk(np.array([square / (wide * spread) - 1.0]), unsure, SCALE_DOUBT)[0][0]
-            change += noisy - max(float(step @ step) - noisy, 0.0)
-            moved = replace(moved, scale=scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE)))
-        known = float(np.trace(covariance)) / wide / moved.scale**2
-        most = min(1.0, state.most / moved.scale**2)
-        return replace(moved, doubt=most if self.shares > 1 else min(most, known + _LEAST_DOUBT))
 
-    def _gain(self, curvature: Array, unit: float, doubt: float) -> Array:
-        """Return what a mean score is multiplied by: doubt A (doubt A^2 + unit^2)^-1, for coefficients there are."""
-        free = slice(None) if self.origin is None else slice(1, None)
-        gain = np.zeros_like(curvature)
-        values, axes = np.linalg.eigh(curvature[free, free])
-        gain[free, free] = (axes * (doubt * values / (doubt * values**2 + unit**2))) @ axes.T
-        return gain
+def _sandwich(square: Array, hessian: Array, rows: float, intercept: bool) -> Array:
+    """Return the sandwich covariance of coefficients: sampling error, in squared residual scales."""
+    free = slice(None) if intercept else slice(1, None)
+    covariance = np.zeros_like(hessian)
+    bread = np.linalg.inv(hessian[free, free])
+    covariance[free, free] = bread @ square[free, free] @ bread / rows
+    return covariance
 
-    def _curved(self, state: Stand, statistic: ComponentMoments, released: Array, noise: float, rows: float) -> Stand:
-        """Return the state with the mean of z z' over rows whose scores count, less what is noise."""
-        measured = statistic.parts(released)[2][0] / rows
-        kept = kept_by_clipping(self.columns, statistic.radius, self._length(state))[0]
-        noise *= statistic.radius**2
-        unsure = (noise / kept) ** 2 / 2
-        misfit = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
-        return replace(state, curvature=smoothed_matrix(measured, noise, kept), misfit=min(misfit, state.misfit))
 
-    def _chance(self, square: Array, spread: float, curvature: Array, noise: float, rows: float) -> Array:
-        """Return the sandwich: what coefficients vary by from one sample to another, in units of the scale."""
-        free = slice(None) if self.origin is None else slice(1, None)
-        square = smoothed_matrix(square, noise / _WEIGHTS[2], spread)
-        chance = np.zeros_like(curvature)
-        bread = np.linalg.inv(curvature[free, free])
-        chance[free, free] = bread @ square[free, free] @ bread / rows
-        return chance
+def _shrink_slopes(fit: ScoreState) -> ScoreState:
+    """Return slopes shrunk by how much of their length noise explains (James–Stein), where that is clearly much.
 
-    def _in_columns(self, state: Stand) -> Array:
-        """Return the coefficients of inputs in standard coordinates, the intercept first."""
-        centre, factor = self._white(state)
-        slopes = np.linalg.solve(factor[:-1, :-1].T, state.coefficients[1:])
-        return np.concatenate([[state.coefficients[0] - slopes @ centre[:-1]], slopes])
+    Steps were damped as if slopes explained all there is to explain. Without this damping, measured slopes have the
+    variance of noise; their own length then tells how large slopes are.
+    """
+    slopes, prior = fit.coefficients[1:], fit.first_variance
+    unsure = float(np.trace(fit.noise_covariance[1:, 1:])) / len(slopes)
+    if not 0 < unsure < prior:
+        return fit
+    noise = 1 / (1 / unsure - 1 / prior)
+    damped = prior / (prior + noise)
+    kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
+    factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
+    return replace(fit, coefficients=factor * fit.coefficients)
 
-    def _as_long_as_likely(self, state: Stand) -> Stand:
-        """Return slopes shrunk by how much of their length noise explains (James-Stein), where that is clearly much.
 
-        Steps were damped as if slopes explained all there is to explain. Undone, what was measured has the variance V
-        of noise; its own length then tells how large slopes are.
-        """
-        slopes, prior = state.coefficients[1:], state.most
-        unsure = float(np.trace(state.noise[1:, 1:])) / len(slopes)
-        if not 0 < unsure < prior:
-            return state
-        noise = 1 / (1 / unsure - 1 / prior)
-        damped = prior / (prior + noise)
-        kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
-        factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
-        return replace(state, coefficients=factor * state.coefficients)
-
-    def finish(self, state: Stand) -> LinearFit:
-        """Return the fit in standard coordinates."""
-        state = self._as_long_as_likely(state)
-        centre, factor = self._white(state)
-        inputs = factor[:-1, :-1]
-        mean, unsure = state.level
-        across = np.eye(1 + self.columns)
-        across[1:, 1:] = np.linalg.inv(inputs).T
-        errors = state.noise + state.chance
-        level = float(state.coefficients[0])
-        if self.origin is None:
-            level += mean
-            errors[0] = errors[:, 0] = 0.0
-            errors[0, 0] = unsure
-        slopes = across[1:, 1:] @ state.coefficients[1:]
-        errors = across @ errors @ across.T
-        where, covariance = self._measured(state)
-        spread = InputSpread(where[:-1], np.sqrt(np.diag(covariance)[:-1]))
-        return LinearFit(centre[:-1], level, slopes, inputs @ inputs.T, state.rows, state.variance, errors, spread)
+def _linear_fit(moments: JointMoments, fit: ScoreState, variance: float, level: float, level_error: float) -> LinearFit:
+    """Return the fit in standard coordinates, with the mean residual added to its level."""
+    inputs = moments.factor[:-1, :-1]
+    across = np.eye(1 + len(inputs))
+    across[1:, 1:] = np.linalg.inv(inputs).T
+    errors = fit.noise_covariance + fit.sampling_covariance
+    predicted = float(fit.coefficients[0])
+    if moments.origin is None:
+        predicted += level
+        errors[0] = errors[:, 0] = 0.0
+        errors[0, 0] = level_error
+    slopes = across[1:, 1:] @ fit.coefficients[1:]
+    errors = across @ errors @ across.T
+    spread = InputSpread(moments.mean[:-1], np.sqrt(np.diag(moments.covariance)[:-1]))
+    return LinearFit(moments.centre[:-1], predicted, slopes, inputs @ inputs.T, fit.rows, variance, errors, spread)

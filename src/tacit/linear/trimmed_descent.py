@@ -9,44 +9,48 @@ noise that needs to trim less (Laplace times log-normal), and a trim that follow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.linear.linear_descent import LinearDescent
+from tacit.fitting.measurement import measure
 from tacit.linear.newton import GRADIENT
-from tacit.linear.robust_descent import Way
+from tacit.linear.problem import Problem
+from tacit.linear.robust_descent import descend_once
+from tacit.linear.solver import AfterRelease, Solution, ignore
 from tacit.privacy import SmoothLaplace, Step
+from tacit.release import Curator
 from tacit.statistics import PredictionGradients, TrimmedMeans
-from tacit.statistics.components import Array
 
 
-@dataclass
-class TrimmedDescent(LinearDescent):
-    """Descent on the squared error, run by :func:`tacit.fitting.engine.run`; the number of rows is public.
+def descend_by_trimmed_means(
+    problem: Problem,
+    curator: Curator,
+    iterations: int,
+    after: AfterRelease = ignore,
+    *,
+    learning_rate: float,
+    gradient_bounds: tuple[float, float],
+) -> Solution:
+    """Descend on a problem whose number of rows is public, and return the last point.
 
     Parameters
     ----------
+    problem, curator, iterations, after
+        As every solver has them.
+    learning_rate : float
+        The length of a step.
     gradient_bounds : (low, high)
         What each column of the mean gradient lies within, wherever the descent may come.
     """
+    point = problem.begin
+    for _ in range(iterations):
+        values = PredictionGradients(problem.loss, point, problem.intercept)
+        low, high = (np.full(values.size, end) for end in gradient_bounds)
+        released = measure(curator, GRADIENT, TrimmedMeans(values, low, high, int(problem.rows)))
+        point = descend_once(problem, point, values.among_all(released.value), learning_rate)
+        after(GRADIENT, point)
+    return Solution(point)
 
-    gradient_bounds: tuple[float, float] = (-1.0, 1.0)
 
-    def steps(self) -> list[Step]:  # type: ignore[override]
-        """Return the plan's step."""
-        return [SmoothLaplace(GRADIENT, 1.0, self.iterations, self.size)]
-
-    def statistic(self, state: Way, index: int, noise: Noise) -> tuple[Way, TrimmedMeans]:  # type: ignore[override]
-        """Return the trimmed means of gradients."""
-        values = PredictionGradients(self.problem.loss, state.point, self.problem.intercept)
-        low, high = (np.full(values.size, end) for end in self.gradient_bounds)
-        return state, TrimmedMeans(values, low, high, int(self.problem.rows))
-
-    def update(  # type: ignore[override]
-        self, state: Way, index: int, statistic: TrimmedMeans, released: Array, noise: float
-    ) -> Way:
-        """Go a step."""
-        values: PredictionGradients = statistic.values  # type: ignore[assignment]
-        return self.moved(state, index, values.among_all(released))
+def steps(iterations: int, size: int) -> list[Step]:
+    """Return the plan's step."""
+    return [SmoothLaplace(GRADIENT, 1.0, iterations, size)]

@@ -8,9 +8,8 @@ import pytest
 from sklearn import linear_model
 
 import tacit
-from tacit.fitting.engine import run
-from tacit.linear.linear_descent import squares
-from tacit.linear.robust_descent import RobustDescent
+from tacit.linear.least_squares import squares
+from tacit.linear.robust_descent import descend_robustly
 from tacit.privacy import Gaussian, Plan, Split
 from tacit.release import Curator
 from tacit.sources import as_source
@@ -299,9 +298,11 @@ def test_robust_descent_takes_a_ridge():
     """Of squared error and ridge the minimum is known."""
     X, y = table(40_000, slopes=np.array([0.6, -0.8]), correlation=0.0)
     ridge = np.diag([0.0, 3.0, 3.0])
-    model = RobustDescent(replace(squares(2, 40_000, True), ridge=ridge), 60, 10.0, 0.3, 1.0)
+    problem = replace(squares(2, 40_000, True), ridge=ridge)
     plan = Plan((Gaussian("gradient", 1.0, 60, 3),))  # next to no noise
-    found = model.finish(run(model, Curator(as_source(np.column_stack([X, y])), plan, random_state=0))).coefficients
+    curator = Curator(as_source(np.column_stack([X, y])), plan, random_state=0)
+    options = {"moment_bound": 10.0, "learning_rate": 0.3, "sampling_rate": 1.0}
+    found = descend_robustly(problem, curator, 60, **options).coefficients
     inputs = np.column_stack([np.ones(40_000), X])
     best = np.linalg.solve(inputs.T @ inputs / 40_000 + ridge, inputs.T @ y / 40_000)
     assert found[0] == pytest.approx(best, abs=0.05)

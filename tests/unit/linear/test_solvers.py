@@ -5,12 +5,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import tacit
-from tacit.fitting.engine import run
+from tacit.linear import variance_reduced
 from tacit.linear.coordinates import Coordinates, Scatter
-from tacit.linear.linear_estimator import SOLVERS
-from tacit.linear.newton import GRADIENT, Newton, corrected, secant
+from tacit.linear.newton import GRADIENT, corrected, secant
 from tacit.linear.problem import Problem
-from tacit.linear.variance_reduced import DIFFERENCE, SNAPSHOT
+from tacit.linear.solvers import SOLVERS
+from tacit.linear.variance_reduced import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
 from tacit.privacy import Budget, Sampled
 from tacit.release import Curator, planned
 from tacit.sources import as_source
@@ -26,11 +26,16 @@ def problem(noise=1e-6):
     return Problem(LogisticLoss(), coordinates, np.zeros((1, 3)), 1.0, np.zeros((3, 3)), noise)
 
 
-def solved(name, iterations, epsilon):
-    solver = SOLVERS[name]
-    plan = planned(solver.steps(iterations, 3, 1.0), Budget(epsilon, 1e-6))
-    model = solver(problem(), iterations)
-    return model, model.finish(run(model, Curator(as_source(ROWS), plan, random_state=0))).coefficients
+def solve(name, iterations, epsilon, seed=0, noise=1e-6):
+    """Return the steps whose releases a solver made, in order, where it was after each, and what it returns."""
+    solver, names, points = SOLVERS[name], [], []
+    plan = planned(solver.steps(iterations, 3, 1.0, 1), Budget(epsilon, 1e-6))
+    curator = Curator(as_source(ROWS), plan, random_state=seed)
+    solution = solver.solve(
+        problem(noise), curator, iterations, lambda step, point: (names.append(step), points.append(point))
+    )
+    assert len(names) == solver.releases(iterations)
+    return names, points, solution.coefficients
 
 
 @pytest.mark.parametrize(
@@ -47,62 +52,50 @@ def solved(name, iterations, epsilon):
     ],
 )
 def test_every_rule_finds_the_minimum(name, iterations):
-    _, found = solved(name, iterations, 1e3)
+    _, points, found = solve(name, iterations, 1e3)
+    assert np.array_equal(points[-1], found)
     gradient = problem().gradients(found).block_sum(ROWS) / 3000  # of all rows at once: there is no noise here
     assert np.linalg.norm(gradient) < 0.02
 
 
 def test_epochs_are_snapshots_and_differences():
-    assert SOLVERS["svrg"](problem(), 2).rounds == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
-    assert [len(SOLVERS["svrg++"](problem(), 3).rounds), SOLVERS["newton"](problem(), 2).rounds] == [73, [GRADIENT] * 2]
+    assert solve("svrg", 2, 1e3)[0] == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
+    assert [len(solve("svrg++", 3, 1e3)[0]), solve("newton", 2, 1e3)[0]] == [73, [GRADIENT] * 2]
 
 
-def test_an_epoch_has_the_mean_of_its_second_half():
-    model = SOLVERS["svrg"](problem(), 2)
-    state, points = model.start(), []
-    for index, name in enumerate(model.rounds[:22]):
-        state, statistic = model.statistic(state, index, lambda statistic: 1.0)
-        if index == 21:
-            np.testing.assert_allclose(state.snapshot, np.mean(points[10:], axis=0))
-        state = model.update(state, index, statistic, RNG.normal(size=3), 1.0)
-        points += [state.point] * (name == DIFFERENCE)
+def test_an_epoch_has_the_mean_of_its_second_half(monkeypatch):
+    points = []
+    monkeypatch.setattr(variance_reduced, "bounded", lambda point: points.append(point) or point)
+    _, told, found = solve("svrg", 2, 1e3)
+    np.testing.assert_allclose(told[21], np.mean(points[10:20], axis=0))  # The second snapshot.
+    np.testing.assert_allclose(found, np.mean(points[30:40], axis=0))
 
 
-@pytest.mark.parametrize("name", ["svrg", "katyusha", "svrg++"])
-def test_steps_are_short_where_noise_would_carry_the_point_away(name):
+@pytest.mark.parametrize("rule", [SVRG, KATYUSHA, SVRG_PLUS_PLUS])
+def test_steps_are_short_where_noise_would_carry_the_point_away(rule):
     """An epoch's noise, added up, is no longer than the way that the point has gone."""
-    model = SOLVERS[name](problem(), 2)
-    epoch = range(1, 1 + model.rounds[1:].index(SNAPSHOT))
-    free, short = model._step(1, 1e-6), model._step(1, 100.0)
-    assert free == pytest.approx(model.longest / problem().smoothness)
+    inner = rule.epoch_lengths(2)[0]
+    free, short = rule.step_length(problem(), inner, 1e-6), rule.step_length(problem(), inner, 100.0)
+    assert free == pytest.approx(rule.longest_step / problem().smoothness)
     sampled = 0.05 * 3000
     per_unit_of_distance = 2 * problem().loss.smoothness * problem().coordinates.length * 100.0 / sampled * np.sqrt(3)
-    assert short * per_unit_of_distance * np.sqrt(len(epoch)) == pytest.approx(1.0)
+    assert short * per_unit_of_distance * np.sqrt(inner) == pytest.approx(1.0)
 
 
 def test_the_first_difference_of_an_epoch_is_next_to_nothing():
     """At the snapshot itself there is no difference, and no noise worth the name."""
-    model = SOLVERS["svrg"](problem(), 1)
-    state = model.start()
-    state, snapshot = model.statistic(state, 0, lambda statistic: 1.0)
-    state = model.update(state, 0, snapshot, np.zeros(3), 1.0)
-    assert model.statistic(state, 1, lambda statistic: 1.0)[1].radius < 1e-8
+    assert differences(problem(), problem().begin, problem().begin).radius < 1e-8
 
 
 def test_differences_are_shorter_the_nearer_the_snapshot_is():
-    model = SOLVERS["katyusha"](problem(), 1)
-    state, snapshot = model.statistic(model.start(), 0, lambda statistic: 1.0)
-    state = model.update(state, 0, snapshot, np.array([0.0, 0.4, 0.0]), 1.0)
-    radii = []
-    for step in (0.1, 0.01):
-        moved = state.__class__(state.snapshot, state.gradient, state.snapshot + step, state.mean)
-        radii.append(model.statistic(moved, 1, lambda statistic: 1.0)[1].radius)
+    snapshot = np.array([[0.0, 0.4, 0.0]])
+    radii = [differences(problem(), snapshot + step, snapshot).radius for step in (0.1, 0.01)]
     assert radii[1] == pytest.approx(radii[0] / 10)
 
 
 def test_no_sample_of_one_row_is_offered():
     for name in ("sgd", "svrg", "katyusha", "svrg++", "robust"):
-        for step in SOLVERS[name].steps(4, 3, 1.0):
+        for step in SOLVERS[name].steps(4, 3, 1.0, 1):
             if isinstance(step, Sampled):
                 assert step.rate >= 0.01
 
@@ -163,10 +156,8 @@ def test_rounds_cost_next_to_nothing():
 
 
 def error(iterations, seed):
-    plan = planned(Newton.steps(iterations, 3, 1.0), Budget(1.0, 1e-6))
-    model = Newton(problem(30.0), iterations)
-    found = run(model, Curator(as_source(ROWS), plan, random_state=seed)).coefficients
-    return float(np.sum((found - solved("newton", 12, 1e6)[1]) ** 2))
+    found = solve("newton", iterations, 1.0, seed, noise=30.0)[2]
+    return float(np.sum((found - solve("newton", 12, 1e6)[2]) ** 2))
 
 
 def test_curvatures_are_corrected_by_what_steps_show():

@@ -1,0 +1,97 @@
+"""What a regression by scores releases: how often, of how many numbers and with how much of the budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from tacit.linear.residuals import LEVEL, SQUARES
+from tacit.linear.row_shares import MOST_SHARES, dealt, shares_of
+from tacit.mixture.scale_free import ScaleFree
+from tacit.moments.two_stage_moments import StagedMoments
+from tacit.privacy import Budget, Gaussian, Relation, Step
+from tacit.release import planned
+from tacit.statistics import numbers_in_second_moment
+from tacit.statistics.components import Array
+
+REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
+
+# The budget, in squared signal-to-noise: of all moments together, and of each release after them.
+_MOMENTS_BUDGET = 0.2
+_RELEASE_BUDGETS = {REFINING: 0.055, HESSIAN: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
+FIRST_REFINEMENTS, LATER_REFINEMENTS = 3, 1  # Newton steps before and after the Hessian is measured.
+_RELEASES = {REFINING: FIRST_REFINEMENTS + LATER_REFINEMENTS, HESSIAN: 1, SQUARES: 1, FINAL: 1, LEVEL: 1}
+
+# How the moments of all columns are measured.
+_MOMENT_ROUNDS = 8
+_FEW_MOMENT_ROUNDS = 6  # The same where rows suffice for the most shares.
+_MOST_NOISE = 0.16  # Largest noise of a covariance, in its own units, with which it is measured repeatedly.
+_MOST_COLUMNS = 400  # With more columns, measuring a covariance repeatedly takes too long.
+_USUAL_ROWS = 10_000  # Number of rows that plans assume where it is secret.
+
+
+@dataclass(frozen=True)
+class ScoreSchedule:
+    """What a fit releases, from public numbers alone.
+
+    Parameters
+    ----------
+    columns : int
+        Columns of inputs, without the target.
+    neighbors : {"replace_one", "add_remove"}
+    rows : int or None
+        The number of rows, where it is public.
+    budget : Budget
+        It decides how moments are measured, and how many shares rows are dealt out into.
+    """
+
+    columns: int
+    neighbors: Relation
+    rows: int | None
+    budget: Budget
+
+    @cached_property
+    def shares(self) -> int:
+        """How many shares the rows are dealt out into."""
+        return shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
+
+    @property
+    def releases(self) -> int:
+        """How many releases a fit makes."""
+        return len(self.moments().rounds) + sum(_RELEASES.values())
+
+    def moments(self, least_variances: Array | float = 1e-8) -> ScaleFree | StagedMoments:
+        """Return the model that measures the moments of all columns."""
+        rows = None if self.rows is None else self.rows // self.shares
+        rounds = _FEW_MOMENT_ROUNDS if self.shares == MOST_SHARES else _MOMENT_ROUNDS
+        wide = 1 + self.columns
+        if self._repeatedly(rows):
+            return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least_variances)
+        return StagedMoments(wide, self.neighbors, rows, rounds, least_variances)
+
+    def _repeatedly(self, rows: int | None) -> bool:
+        """Return whether moments can be measured repeatedly, in their own units: the noise decides."""
+        part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_BUDGET), self.budget.delta)
+        multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
+        replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
+        noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
+        return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps. All but the last two are of shares of the rows, where these are dealt out."""
+        moments = self.moments().steps()
+        power = sum(step.count / step.noise_multiplier**2 for step in moments)
+        moments = [dealt(step.scaled(math.sqrt(power / _MOMENTS_BUDGET)), self.shares) for step in moments]
+        return [*moments, *(self._step(name) for name in _RELEASES)]
+
+    def _step(self, name: str) -> Step:
+        of_scores = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
+        size = 1 if name in (SQUARES, LEVEL) else of_scores
+        step = Gaussian(name, _RELEASE_BUDGETS[name] ** -0.5, _RELEASES[name], size)
+        return step if name in (FINAL, LEVEL) else dealt(step, self.shares)
+
+    @property
+    def final_noise(self) -> float:
+        """The noise of the final scores, relative to that of the Hessian."""
+        return self._step(FINAL).noise_multiplier / self._step(HESSIAN).noise_multiplier
