@@ -74,13 +74,13 @@ class Spending:
     json: Json = False
 
     def fit(
-        self, kind: Callable[..., Any], data: Path, *size: Any, target: Target | str | None = None, **options: Any
+        self, estimator: Callable[..., Any], data: Path, *, target: Target | str | None = None, **options: Any
     ) -> None:
         """Fit a model to a file; check before anything is charged, save it, and say what was found.
 
         A target that is a number has bounds; the name alone is that of a column of classes.
         """
-        from tacit.cli.found import found
+        from tacit.cli.results import results_in_words
         from tacit.sources import opened
 
         if (self.ledger is None) != (self.dataset is None):
@@ -96,8 +96,7 @@ class Spending:
             options["target_bounds"] = (
                 target.bounds if target.bounds or isinstance(public, tacit.Schema | str) else public
             )
-        model = kind(
-            *size,
+        model = estimator(
             epsilon=self.epsilon,
             delta=self.delta,
             bounds=public,
@@ -109,7 +108,7 @@ class Spending:
         )
         with opened(data, self.engine) as rows:
             model.fit(rows, *([] if target is None else [target.name if isinstance(target, Target) else target]))
-        said = f"{found(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
+        said = f"{results_in_words(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)
 
     def check_destinations(self) -> Callable[..., Path] | None:
@@ -129,7 +128,7 @@ class Spending:
         account: Account | None = None,
     ) -> None:
         """Save a model and its report, and say what was found."""
-        from tacit.cli.found import show_found, summary
+        from tacit.cli.results import show_results, summary
 
         output = _saved(model, self.output)
         if write_report is not None:
@@ -143,7 +142,7 @@ class Spending:
             screen.print_json(written | summary(model) | left | certificate)
             return
         screen.say(f"{said}\n")
-        show_found(model)
+        show_results(model)
         screen.say()
         rest = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
         screen.where(model=output, report=self.report, left=rest, certificate=f"tacit certificate {output}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clusters import KMeans
+from tacit.privacy import Certificate
+from tacit.report.cautions import cluster_cautions
 from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, percent, plural, rounded
 from tacit.report.pictures import centres_picture, range_strip
+from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip_heads
 from tacit.tables.features import Feature
 
@@ -26,7 +30,23 @@ _CENTRES = (
 MOST_ROWS = 200  # of a table by column: more would make the page slow
 
 
-def found(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
+def present(model: KMeans, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of clusters."""
+    view = ClusterView.of(model)
+    chosen = view.best_pairs(MOST_PICTURES) if pairs is None else [view.find_pair(pair) for pair in pairs]
+    return Presentation(
+        f"k-means with {plural(view.count, 'cluster')}",
+        len(view.columns),
+        view.ignored,
+        cluster_cautions(view, certificate),
+        results(view, chosen),
+        measured="each cluster",
+        signal_rows="the rows of an average cluster",
+        signal_proportion=1 / view.count,
+    )
+
+
+def results(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
     """Return pictures and a table of the centres."""
     figures = (
         element("figure", centres_picture(view, i, j, f"pair{at}"), class_="card") for at, (i, j) in enumerate(pairs)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.moments import Moments
+from tacit.privacy import Certificate
+from tacit.report.cautions import moment_cautions
 from tacit.report.centres import MOST_ROWS, feature_heading
 from tacit.report.feature_views import MomentsView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, percent, spread
+from tacit.report.numerals import number, percent, plural, spread
 from tacit.report.pictures import range_strip
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.tables import region, table
 
 _INTRODUCTION = (
@@ -21,7 +25,15 @@ _LISTED = 10
 _WORTH_TELLING = 0.05  # correlations below are not listed
 
 
-def found(view: MomentsView) -> Html:
+def present(model: Moments, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of moments."""
+    refuse_pairs(pairs)
+    view = MomentsView.of(model)
+    title = f"Mean and covariance of {plural(len(view.columns), 'column')}"
+    return Presentation(title, len(view.columns), view.ignored, moment_cautions(view, certificate), results(view))
+
+
+def results(view: MomentsView) -> Html:
     """Return a map of correlations, the strongest of them, and means by column."""
     parts = [element("p", _INTRODUCTION)]
     if len(view.features) > 1:

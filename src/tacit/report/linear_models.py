@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.privacy import Certificate
+from tacit.report.cautions import linear_cautions
 from tacit.report.heat import Cell, heat_table
-from tacit.report.linear_view import LinearView
+from tacit.report.linear_view import LinearKind, LinearView
 from tacit.report.linear_words import (
     STEP_NAMES,
     STEPS,
@@ -17,6 +19,7 @@ from tacit.report.linear_words import (
 )
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, rounded
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.slope_pictures import MOST_CURVES, effects_picture, response_picture
 from tacit.report.slope_tables import Column, coefficient_table, input_heading
 from tacit.report.slopes_view import is_level, level_name
@@ -27,7 +30,27 @@ _MOST_LINES = 3
 _MOST_READ = 6
 
 
-def found(view: LinearView) -> Html:
+def present(
+    model: LinearKind, certificate: Certificate, pairs: Pairs, *, name: str, why_no_errors: str
+) -> Presentation:
+    """Return what the page shows of a linear model.
+
+    `name` is how the page calls it; `why_no_errors` is what a caution says if coefficients have no standard errors.
+    """
+    refuse_pairs(pairs)
+    view = LinearView.of(model)
+    weighted = getattr(model, "class_weight", None) is not None
+    return Presentation(
+        f"{name} of {view.outcome if view.count == 1 else view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        linear_cautions(view, certificate, why_no_errors, weighted=weighted),
+        results(view),
+        measured="the model",
+    )
+
+
+def results(view: LinearView) -> Html:
     """Return words, pictures and tables of coefficients."""
     without = nothing(view)
     return together(

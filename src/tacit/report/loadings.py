@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.moments import FactorAnalysis
+from tacit.privacy import Certificate
+from tacit.report.cautions import factor_cautions
 from tacit.report.feature_views import FactorView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, percent
+from tacit.report.numerals import number, percent, plural
 from tacit.report.pictures import colour
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.tables import chip_heads
 
 _INTRODUCTION = (
@@ -18,7 +22,15 @@ _INTRODUCTION = (
 _MOST = 40  # features that a map of loadings shows
 
 
-def found(view: FactorView) -> Html:
+def present(model: FactorAnalysis, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of factors."""
+    refuse_pairs(pairs)
+    view = FactorView.of(model)
+    title = f"Factor analysis with {plural(view.loadings.shape[1], 'factor')}"
+    return Presentation(title, len(view.columns), view.ignored, factor_cautions(view, certificate), results(view))
+
+
+def results(view: FactorView) -> Html:
     """Return what factors explain, and a map of loadings."""
     return together(
         element("p", _INTRODUCTION),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tacit.privacy import Certificate
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
+from tacit.report.cautions import regression_cautions
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import plural, rounded
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.regression_view import RegressionView
 from tacit.report.slope_pictures import effects_picture, lines_picture
 from tacit.report.slope_tables import coefficient_table
@@ -29,7 +32,26 @@ _WHISKERS = {
 }
 
 
-def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
+def present(
+    model: MixtureOfRegressions | MissingCovariateRegression, certificate: Certificate, pairs: Pairs
+) -> Presentation:
+    """Return what the page shows of a regression, or of a mixture of them."""
+    refuse_pairs(pairs)
+    view, gaps = RegressionView.of(model), isinstance(model, MissingCovariateRegression)
+    several = view.count > 1
+    return Presentation(
+        f"{f'Mixture of {view.count} regressions' if several else 'Regression'} of {view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        regression_cautions(view, certificate),
+        results(view, certificate, gaps=gaps),
+        measured="each component" if several else "the regression",
+        signal_rows="the rows of the smallest component" if several else "all rows",
+        signal_proportion=float(view.weights.min()),
+    )
+
+
+def results(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
     """Return weights, pictures and a table of coefficients; `gaps` is whether cells of inputs could be missing."""
     words = {"target": view.target[0].upper() + view.target[1:], "inputs": plural(len(view.columns), "input column")}
     shown = view.strongest(_MOST_DOTS)
