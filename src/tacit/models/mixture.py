@@ -105,6 +105,8 @@ CARDS = (
         docs="mixture.md",
         stored={
             "mixture": "see tacit.mixture.stored_mixture",
+            "outliers": '{"weight": w, "mixture": of one component}, of rows that no component explains, if they are '
+            "modelled",
             "rows": "the public or a noisy number of rows",
             "released": "all noisy sums in the order of the releases, for intervals, unless they are very many",
         },

@@ -12,7 +12,7 @@ __all__ = ["blocks", "summary"]
 
 def blocks(model: TableModel) -> list[Block]:
     """Return the names of the columns, and what can be done with the model."""
-    return [f"Columns: {', '.join(model.probabilities_)}. Draw synthetic rows with tacit sample."]
+    return [f"Columns: {', '.join(map(str, model.probabilities_))}. Draw synthetic rows with tacit sample."]
 
 
 def summary(model: TableModel) -> dict[str, Any]:
