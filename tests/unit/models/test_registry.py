@@ -27,6 +27,7 @@ from tacit.models.registry import COMMANDS, TRIALS
 from tacit.models.trials.simulation import Setting
 from tacit.models.trials.trial import FIGURES
 from tacit.report import report_html
+from tacit.report.words import step_meaning
 from tacit.sources import as_source
 
 ROOT = Path(__file__).parents[3]
@@ -92,6 +93,11 @@ def test_a_model_has_a_page_of_its_own(name):
     page = report_html(fitted(name))
     assert "Before you rely on it" in page
     assert "Seeded noise protects nobody" in page  # its cautions are those of the certificate, and more
+
+
+@pytest.mark.parametrize("name", having("presentation"))
+def test_a_page_says_what_each_release_measures(name):
+    assert [each.name for each in fitted(name).privacy_.releases if not step_meaning(each.name, "all rows")] == []
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*having("presentation")}))
