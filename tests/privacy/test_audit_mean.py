@@ -57,7 +57,7 @@ def test_no_release_goes_further_than_planned(settings, neighbors, missing, monk
             functions.append(function)
             super().map_rows(function)
 
-        def release(self, name, statistic):
+        def measure(self, name, statistic):
             step = next(step for step in self.plan.steps if step.name == name)
             order = 1 if isinstance(step, Laplace) else 2
             rows = [RIGHT, ROWS if neighbors == "add_remove" else LEFT]
@@ -68,7 +68,7 @@ def test_no_release_goes_further_than_planned(settings, neighbors, missing, monk
             sums = [statistic.block_sum(each) for each in rows]
             apart = max(np.linalg.norm(sums[0] - other, order) for other in sums[1:])
             checked.append(apart * step.noise_multiplier / self.noise(name, statistic))
-            return super().release(name, statistic)
+            return super().measure(name, statistic)
 
     monkeypatch.setattr(estimators, "Curator", Overheard)
     model = tacit.RobustMean(epsilon=3.0, delta=1e-3, neighbors=neighbors, missing=missing, random_state=0, **settings)

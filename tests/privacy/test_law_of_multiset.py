@@ -38,7 +38,7 @@ def first_releases(folder, seeds):
         model = tacit.LinearRegression(bounds=5.0, target_bounds=100.0, delta=1e-7, random_state=seed)
         with crossing() as script:
             model.fit(folder, "y")
-        found.append(script.asked[0].answer)
+        found.append(script.asked[0].answer.value)
     return np.array(found), model
 
 

@@ -15,7 +15,7 @@ import tacit
 from tacit.audit import attack_sensitivity, audit_estimator, audit_outputs
 from tacit.mixture import gaussian_mixture, scale_free
 from tacit.privacy import Gaussian, Plan, PlanError
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.sources import as_source
 from tacit.statistics import ComponentMoments, Components
 
@@ -35,9 +35,10 @@ class HalvedNoise(Curator):
 class OneMore(Curator):
     """Releases twice what was planned once, and takes the mean, "for less noise"."""
 
-    def release(self, name, statistic):
+    def measure(self, name, statistic):
         self._left[name] += 1
-        return (super().release(name, statistic) + super().release(name, statistic)) / 2
+        first, second = super().measure(name, statistic), super().measure(name, statistic)
+        return Measurement((first.value + second.value) / 2, first.noise)
 
 
 class MixedUp(Curator):
@@ -56,12 +57,13 @@ class MixedUp(Curator):
 class TrueCounts(Curator):
     """Leaves the counts as they are: "they are only counts"."""
 
-    def release(self, name, statistic):
-        released = super().release(name, statistic)
+    def measure(self, name, statistic):
+        measurement = super().measure(name, statistic)
+        released = measurement.value
         counts = statistic.components.count if statistic.count else 0
         exact = sum(statistic.block_sum(block) for block in self._rows.blocks())
         released[:counts] = exact[:counts]
-        return released
+        return measurement
 
 
 class TellsRows(tacit.GaussianMixture):

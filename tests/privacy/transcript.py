@@ -30,11 +30,11 @@ class Transcript:
                 transcript.rows_pass_through.append(function)
                 super().map_rows(function)
 
-            def release(self, name, statistic):
+            def measure(self, name, statistic):
                 coordinates = list(transcript.rows_pass_through)
-                released = super().release(name, statistic)
-                transcript.releases.append((self.plan, name, statistic, coordinates, released))
-                return released
+                measurement = super().measure(name, statistic)
+                transcript.releases.append((self.plan, name, statistic, coordinates, measurement.value))
+                return measurement
 
         with patch.object(estimators, "Curator", Overheard):
             self.model = estimator.fit(rows)

@@ -28,7 +28,7 @@ from tacit.release import Curator, Norm, RowMap, SmoothStatistic
 from tacit.release.sampling import Deal
 
 Array = NDArray[np.float64]
-DOORS = ("release", "choose", "minimise")
+DOORS = ("measure", "release", "choose", "minimise")
 _FINE = 2.0**-36  # of the sensitivity declared, to which sums without noise are rounded
 _here = threading.local()
 
@@ -110,7 +110,7 @@ def crossing(script: Transcript | None = None) -> Iterator[Transcript]:
     >>> with crossing() as script:
     ...     _ = model.fit([[0.1, 0.2], [0.3, 0.4]] * 50)
     >>> [(asked.door, asked.step) for asked in script.asked][:2]
-    [('release', 'growing moments'), ('release', 'growing moments')]
+    [('measure', 'growing moments'), ('measure', 'growing moments')]
     >>> mean = model.mean_
     >>> with crossing(script):
     ...     _ = model.fit([[0.9, 0.9], [0.8, 0.0]] * 50)

@@ -59,9 +59,12 @@ def run(
     state = model.start()
     for index, step in enumerate(model.rounds):
         state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
-        noise = curator.noise(step, statistic)
-        door = {Choice: curator.choose, Minimum: curator.minimise}.get(type(statistic), curator.release)
-        released = door(step, statistic)
+        if isinstance(statistic, Choice | Minimum):
+            noise = curator.noise(step, statistic)
+            released = (curator.choose if isinstance(statistic, Choice) else curator.minimise)(step, statistic)
+        else:
+            measurement = curator.measure(step, statistic)
+            released, noise = measurement.value, measurement.noise
         heard(statistic, released, noise)
         state = model.update(state, index, statistic, released, noise)
         watch(index + 1, len(model.rounds))

@@ -41,7 +41,7 @@ from tacit.mixture.model_choice import gaussian_parameters, settled
 from tacit.mixture.scale_free import constrained
 from tacit.mixture.table_mixture import TableMixture, merged_products, table_layout
 from tacit.privacy import Plan
-from tacit.release import Curator, Statistic
+from tacit.release import Curator, Measurement, Statistic
 from tacit.sources import as_source
 from tacit.statistics import ComponentMoments, TableMoments
 from tacit.statistics.components import Array
@@ -184,12 +184,13 @@ class _Told(Curator):
         super().__init__(as_source(np.zeros((1, 1))), plan, random_state=0)
         self._told = told
 
-    def release(self, name: str, statistic: Statistic) -> Array:
+    def measure(self, name: str, statistic: Statistic) -> Measurement:
         """Return what there is to be told next."""
-        value = self._told(statistic, self.noise(name, statistic))
+        noise = self.noise(name, statistic)
+        value = self._told(statistic, noise)
         if value.shape != (statistic.size,):
             raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
-        return value
+        return Measurement(value, noise)
 
 
 def intervals_from_releases(

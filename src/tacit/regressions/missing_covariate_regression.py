@@ -34,28 +34,49 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
     method : {"moments", "clipped", "robust", "truncated"}, default "moments"
         "moments" makes exact steps from clipped, expected scores; see :mod:`tacit.regressions.missing_moments`. The
         others are published ones, kept for comparison; see :mod:`tacit.regressions.gradient_em`. They need no bounds,
-        but take inputs to be standard normal and the target to have no intercept. scale : float, optional The standard
-        deviation of residuals, which the papers' methods take to be known; "moments" estimates it. sparsity : int,
-        optional How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately,
-        at a cost that hardly depends on how many columns there are; see :mod:`tacit.regressions.screening`. With a
-        method of the papers, anew in each step. init : "random" or (n_features,) array, default "random" Where the
-        papers' methods start: a direction drawn without a look at any row, three scales long, or what you give.
-        learning_rate : float, default 1.0 What gradients are multiplied by, for "clipped", "robust" and "truncated".
-        clip : float, default 1.0 How long a row's gradient may be, for "clipped". moment_bound : float, default 1.0
-        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and no
-        privacy. truncation : float, optional Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it
-        is not given. split : bool, default False For "truncated": use each row in one step alone. Needs
-        ``neighbors="replace_one"``. as_printed : bool, default False Compute the papers' gradients as printed, mistakes
-        included, for comparison. epsilon : float, default 1.0 delta : float, default 1e-6 The privacy budget. bounds :
-        float, (low, high), Schema or "private", optional What is publicly known about the inputs: a number r (each is
-        within r of zero), a pair of numbers or arrays, a schema (then `y` is the name of a column), or "private" to
-        spend part of the budget on finding ranges. target_bounds : float or (low, high), optional The same for the
-        target. neighbors : {"replace_one", "add_remove"}, default "replace_one" Whether one person's row may take
-        another value, the number of rows being public; or be there or not, the number of rows being secret as well.
-        n_iter : int or "auto", default "auto" How many releases the budget is shared among. ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``. random_state : int, optional Makes
-        the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says so.
-        verbose : bool, default False Show a progress bar.
+        but take inputs to be standard normal and the target to have no intercept.
+    scale : float, optional
+        The standard deviation of residuals, which the papers' methods take to be known; "moments" estimates it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.regressions.screening`. With a method of the
+        papers, anew in each step.
+    init : "random" or (n_features,) array, default "random"
+        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
+        give.
+    learning_rate : float, default 1.0
+        What gradients are multiplied by, for "clipped", "robust" and "truncated".
+    clip : float, default 1.0
+        How long a row's gradient may be, for "clipped".
+    moment_bound : float, default 1.0
+        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and
+        no privacy.
+    truncation : float, optional
+        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
+    split : bool, default False
+        For "truncated": use each row in one step alone.
+    as_printed : bool, default False
+        Compute the papers' gradients as printed, mistakes included, for comparison.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private", optional
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high), optional
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        How many releases the budget is shared among.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
 
     Attributes
     ----------

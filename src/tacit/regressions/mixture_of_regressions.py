@@ -39,31 +39,54 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         "moments" makes an exact EM step from clipped scores in each release; see
         :mod:`tacit.regressions.regression_moments`. The others are published ones, kept for comparison; see
         :mod:`tacit.regressions.gradient_em`. They are for ``symmetric=True`` and need no bounds, but inputs about as
-        large as standard normal ones. symmetric : bool, default False Two components with opposite coefficients,
-        equally heavy, without intercepts: the papers' special case. fit_intercept : bool, default True scale : float,
-        optional The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates
-        it. sparsity : int, optional How many columns matter at most: the others get coefficients of 0. Which they are
-        is chosen privately, at a cost that hardly depends on how many columns there are; see
-        :mod:`tacit.regressions.screening`. With a method of the papers, anew in each step. init : "random" or
-        (n_features,) array, default "random" Where the papers' methods start: a direction drawn without a look at any
-        row, three scales long, or what you give for coefficients of one component. learning_rate : float, default 1.0
-        What gradients are multiplied by, for "clipped", "robust" and "truncated". clip : float, default 1.0 How long a
-        row's gradient may be, for "clipped". moment_bound : float, default 1.0 What the mean square of each column of
-        gradients is at most, for "robust". A wrong one costs accuracy, and no privacy. truncation : float, optional
-        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given. split : bool, default
-        False For "truncated": use each row in one step alone. Needs ``neighbors="replace_one"``. as_printed : bool,
-        default False Compute the papers' gradients as printed, mistakes included, for comparison. epsilon : float,
-        default 1.0 delta : float, default 1e-6 The privacy budget. bounds : float, (low, high), Schema or "private",
-        optional What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or
-        arrays, a schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
-        target_bounds : float or (low, high), optional The same for the target. neighbors : {"replace_one",
-        "add_remove"}, default "replace_one" Whether one person's row may take another value, the number of rows being
-        public; or be there or not, the number of rows being secret as well. n_iter : int or "auto", default "auto" How
-        many releases the budget is shared among. missing : {"error", "ignore"}, default "error" What to do about cells
-        that hold no number: refuse, before anything is spent, or leave such rows out. ledger : Account, optional What
-        the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``. random_state : int, optional Makes the
-        noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says so.
-        verbose : bool, default False Show a progress bar.
+        large as standard normal ones.
+    symmetric : bool, default False
+        Two components with opposite coefficients, equally heavy, without intercepts: the papers' special case.
+    fit_intercept : bool, default True
+    scale : float, optional
+        The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates it.
+    sparsity : int, optional
+        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
+        that hardly depends on how many columns there are; see :mod:`tacit.regressions.screening`. With a method of the
+        papers, anew in each step.
+    init : "random" or (n_features,) array, default "random"
+        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
+        give for coefficients of one component.
+    learning_rate : float, default 1.0
+        What gradients are multiplied by, for "clipped", "robust" and "truncated".
+    clip : float, default 1.0
+        How long a row's gradient may be, for "clipped".
+    moment_bound : float, default 1.0
+        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and
+        no privacy.
+    truncation : float, optional
+        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
+    split : bool, default False
+        For "truncated": use each row in one step alone.
+    as_printed : bool, default False
+        Compute the papers' gradients as printed, mistakes included, for comparison.
+    epsilon : float, default 1.0
+    delta : float, default 1e-6
+        The privacy budget.
+    bounds : float, (low, high), Schema or "private", optional
+        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
+        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
+    target_bounds : float or (low, high), optional
+        The same for the target.
+    neighbors : {"replace_one", "add_remove"}, default "replace_one"
+        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
+        of rows being secret as well.
+    n_iter : int or "auto", default "auto"
+        How many releases the budget is shared among.
+    missing : {"error", "ignore"}, default "error"
+        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
+    ledger : Account, optional
+        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
+    random_state : int, optional
+        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
+        so.
+    verbose : bool, default False
+        Show a progress bar.
 
     Attributes
     ----------

@@ -7,13 +7,14 @@ from tacit.release.minimum import Minimum, RowGradients
 from tacit.release.planning import planned, uncalibrated
 from tacit.release.row_maps import Affine, BlankIncomplete, RoundTarget, RowMap, Standardise, Whiten
 from tacit.release.smooth import SmoothStatistic
-from tacit.release.statistic import Norm, Statistic
+from tacit.release.statistic import Measurement, Norm, Statistic
 
 __all__ = [
     "Affine",
     "BlankIncomplete",
     "Choice",
     "Curator",
+    "Measurement",
     "Minimum",
     "Norm",
     "RandomState",

@@ -26,10 +26,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from threading import Lock
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,10 +61,10 @@ from tacit.release.minimum import Minimum, Search
 from tacit.release.noise import discrete_gaussian, discrete_laplace
 from tacit.release.precision import BLOCK_ROWS, MOST_ROWS, Precision, check_drawable, is_exact
 from tacit.release.row_maps import RowMap
-from tacit.release.rows import Rows
+from tacit.release.rows import Rows, quietly
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.release.smooth import SmoothNoise, SmoothStatistic
-from tacit.release.statistic import Norm, Statistic
+from tacit.release.statistic import Measurement, Norm, Statistic
 
 _TOO_MANY = f"There are more rows than {MOST_ROWS:,}, which is all that sums have room for."
 _UP = 1 + 2.0**-48  # so that rounding does not make a scale smaller
@@ -77,7 +76,6 @@ _MECHANISMS: dict[type[Mechanism], str] = {
     SmoothGaussian: "Gaussian, by rows",
     TiltedGaussian: "discrete Gaussian tilt",
 }
-_Out = TypeVar("_Out")
 Asked = Statistic | SmoothStatistic | Minimum
 
 
@@ -146,7 +144,11 @@ class Curator:
         self.plan = plan
 
     def release(self, name: str, statistic: Statistic | SmoothStatistic) -> NDArray[np.float64]:
-        """Return the statistic's sum over all rows, or its answer, plus the planned noise.
+        """Return the value of ``measure`` alone."""
+        return self.measure(name, statistic).value
+
+    def measure(self, name: str, statistic: Statistic | SmoothStatistic) -> Measurement:
+        """Return the statistic's sum over all rows, or its answer, plus the planned noise, and the noise's scale.
 
         Parameters
         ----------
@@ -156,7 +158,7 @@ class Curator:
             What to sum; see :mod:`tacit.release.statistic`. Or what to answer; see :mod:`tacit.release.smooth`.
         """
         if isinstance(statistic, SmoothStatistic):
-            return self._release_answer(name, statistic)
+            return self._answer(name, statistic)
         step, before = self._take(name, statistic, Gaussian, Laplace, sampled=True)
         precision, scale = self._precision(step, statistic)
         draw = discrete_laplace if isinstance(step.mechanism, Laplace) else discrete_gaussian
@@ -164,9 +166,9 @@ class Curator:
         with self._lock:  # noise drawn by two threads at a time might be the same noise, and cancel out
             noise = draw(scale / precision.noise.step, statistic.size, self._generator)
         self._record(step, precision.sensitivity, scale, precision.noise)
-        return precision.noise.to_float(total + noise)
+        return Measurement(precision.noise.to_float(total + noise), scale)
 
-    def _release_answer(self, name: str, statistic: SmoothStatistic) -> NDArray[np.float64]:
+    def _answer(self, name: str, statistic: SmoothStatistic) -> Measurement:
         step, _ = self._take(name, statistic, Smooth, Gaussian)
         noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.local)
         self._charge()
@@ -174,7 +176,7 @@ class Curator:
             self._rows = self._rows.held()
             released = noise.added(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
-        return released
+        return Measurement(released, noise.scale)
 
     def choose(self, name: str, choice: Choice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the places that are chosen, first choice first, and the signs of their sums.
@@ -235,7 +237,7 @@ class Curator:
     def _search(self, minimum: Minimum) -> Search:
         tilted = None if minimum.tilt is None else self._steps[minimum.tilt]
         if not (tilted is None or isinstance(tilted, TiltedGaussian)):
-            raise PlanError(f"Step {minimum.tilt!r} is a {tilted.kind} step, and tilts are tilted_gaussian ones.")
+            raise PlanError(f"Step {minimum.tilt!r} is a {tilted.kind} step, and a tilt needs a tilted_gaussian one.")
         return minimum.search(self.plan.neighbors, tilted, BLOCK_ROWS, MOST_ROWS // BLOCK_ROWS)
 
     def _sum(self, step: Step, before: int, statistic: Statistic, lattice: Lattice) -> NDArray[np.int64]:
@@ -253,7 +255,7 @@ class Curator:
             rows = rows.sampled(sample)
         # Blocks are counted with the sums: where the number of rows is secret, nobody may ask for it before.
         total = rows.sum(
-            _quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
+            quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
         )
         if total[0] > MOST_ROWS // BLOCK_ROWS:
             raise PlanError(_TOO_MANY)
@@ -288,7 +290,7 @@ class Curator:
             raise TypeError(
                 f"Rows pass through the maps of tacit.release.row_maps alone, and this is a {type(row_map).__name__}."
             )
-        self._rows = self._rows.map(_quietly(row_map))
+        self._rows = self._rows.map(quietly(row_map))
         self._maps += 1
 
     def noise(self, name: str, statistic: Statistic | SmoothStatistic | Minimum) -> float:
@@ -388,13 +390,3 @@ class Curator:
                 noise_scale=noise_scale,
                 lattice_step=None if isinstance(step.mechanism, Selection) else lattice.step,
             )
-
-
-def _quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
-    """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
-
-    def quiet(block: NDArray[np.float64]) -> _Out:
-        with np.errstate(all="ignore"):
-            return function(block)
-
-    return quiet

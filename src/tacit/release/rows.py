@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.release.sampling import PoissonSample, Share
+
+_Out = TypeVar("_Out")
 
 
 class Rows(Protocol):
@@ -41,3 +43,13 @@ class Rows(Protocol):
 
     def sampled(self, kept: PoissonSample | Share) -> Rows:
         """Return the rows that are in a sample, or in a share."""
+
+
+def quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
+    """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
+
+    def quiet(block: NDArray[np.float64]) -> _Out:
+        with np.errstate(all="ignore"):
+            return function(block)
+
+    return quiet

@@ -15,6 +15,7 @@ Formal guarantees a statistic gives
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -23,6 +24,23 @@ from numpy.typing import NDArray
 from tacit.privacy import Relation
 
 Norm = Literal["l1", "l2", "linf"]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A private value with its noise: what an algorithm gets when it asks the curator.
+
+    Parameters
+    ----------
+    value : array
+        A noisy sum over rows.
+    noise : float
+        The scale of the noise on each of its numbers: the standard deviation of Gaussian noise, or the scale of Laplace
+        noise; the least that it could be where it depends on rows.
+    """
+
+    value: NDArray[np.float64]
+    noise: float
 
 
 class Statistic(Protocol):
