@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from tacit.cli.fit_options import FitOptions, Target, with_fit_options
 from tacit.cli.model import load_kind
 from tacit.cli.options import Data, examples
-from tacit.cli.spending import Spending, Target, with_spending
 from tacit.models.card import ModelCard
 from tacit.models.command import REQUIRED, Command, Derivation, Option, OptionError
 from tacit.models.registry import COMMANDS, card_named
@@ -70,17 +70,17 @@ def fit() -> None:
 def _command(command: Command) -> Callable[..., None]:
     """Return the function that the program runs for a command, with its options as parameters."""
 
-    def run(spending: Spending, data: Path | None, ctx: typer.Context, **values: Any) -> None:
+    def run(shared: FitOptions, data: Path | None, ctx: typer.Context, **values: Any) -> None:
         derivation = command.derivation
         source = None if derivation is None else values.pop(derivation.option.name)
         if derivation is not None and (data is None or source is not None):
             if data is not None or source is None:
                 flag = _flag(derivation.option)
                 raise typer.BadParameter(f"Pass DATA or {flag} {derivation.option.metavar}, one of them.")
-            _derive(spending, derivation, source, values, ctx)
+            _derive(shared, derivation, source, values, ctx)
             return
         try:
-            request = command.request(values, spending.schema is not None)
+            request = command.request(values, shared.schema is not None)
         except OptionError as error:
             raise typer.BadParameter(str(error)) from None
         parameters = dict(request.parameters)
@@ -88,19 +88,20 @@ def _command(command: Command) -> Callable[..., None]:
         if "target_bounds" in parameters:
             target = Target(target, parameters.pop("target_bounds"))
         card: ModelCard = card_named(request.estimator)
-        spending.fit(card.estimator, data, target=target, **parameters)
+        shared.fit(card.estimator, data, target=target, **parameters)
 
     run.__name__, run.__doc__ = command.name.replace("-", "_"), command.help
     run.__signature__ = inspect.Signature(_parameters(command))  # type: ignore[attr-defined]
-    return with_spending(run)
+    return with_fit_options(run)
 
 
 def _parameters(command: Command) -> list[inspect.Parameter]:
     derivation = command.derivation
     data, default = (Data, inspect.Parameter.empty) if derivation is None else (_optional_data(derivation), None)
+    # A help page shows the file that a model is derived from behind the option that comes first.
     options = command.options if derivation is None else (command.options[0], derivation.option, *command.options[1:])
     return [
-        _parameter("spending", Spending),
+        _parameter("shared", FitOptions),
         _parameter("data", data, default),
         _parameter("ctx", typer.Context),
         *(_parameter(each.name, _annotation(each), _default(each)) for each in options),
@@ -138,7 +139,7 @@ def _flag(option: Option) -> str:
 
 
 def _derive(
-    spending: Spending, derivation: Derivation, source: Path, values: dict[str, Any], ctx: typer.Context
+    shared: FitOptions, derivation: Derivation, source: Path, values: dict[str, Any], ctx: typer.Context
 ) -> None:
     """Compute a model from the file of another, and refuse options that only a fit to rows would read."""
     meant = (*_FREE, derivation.option.name, *derivation.uses)
@@ -150,13 +151,13 @@ def _derive(
     if useless:
         flag = _flag(derivation.option)
         raise typer.BadParameter(f"With {flag} nothing is read or spent, so leave out {', '.join(useless)}.")
-    write_report = spending.check_destinations()
+    write_report = shared.check_destinations()
     given = load_kind(source, lambda card: card.name == derivation.source, derivation.otherwise, derivation.wanted)
     said = (
         f"{derivation.words(values)} {source}. No row was read and nothing further was spent: the certificate is "
         f"{derivation.certificate}."
     )
-    spending.finish(derivation.derive(given, values), said, write_report, source.name)
+    shared.finish(derivation.derive(given, values), said, write_report, source.name)
 
 
 for _each in COMMANDS:

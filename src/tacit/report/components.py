@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
-from tacit.report.cautions import cautions
 from tacit.report.markup import Html, element, together
+from tacit.report.mixture_cautions import mixture_cautions
 from tacit.report.numerals import percent, plural, rounded, spread
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
 from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
@@ -26,7 +26,7 @@ def present(model: GaussianMixture, certificate: Certificate, pairs: Pairs) -> P
         f"Gaussian mixture of {plural(view.count, 'component')}",
         len(view.columns),
         view.ignored,
-        cautions(view, certificate),
+        mixture_cautions(view, certificate),
         results(view, certificate, chosen),
         measured="each component",
         signal_rows="the rows of the smallest component",

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.moments import Moments
 from tacit.privacy import Certificate
-from tacit.report.cautions import moment_cautions
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution
 from tacit.report.centres import MOST_ROWS, feature_heading
 from tacit.report.feature_views import MomentsView
 from tacit.report.heat import Cell, heat_table
@@ -92,3 +92,8 @@ def _means(view: MomentsView) -> Html:
         caption += f" Of {len(view.features):,} columns, the first {MOST_ROWS} are shown."
     head = [element("th", title, scope="col") for title in ("Column", "Inside the bounds", "Mean")]
     return heat_table(head, rows, caption, class_="by-component hot brief")
+
+
+def moment_cautions(view: MomentsView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about moments, the gravest first."""
+    return by_gravity([*budget_cautions(certificate), *few_rows_caution(view, certificate)])

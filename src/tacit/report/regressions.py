@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.privacy import Certificate
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.cautions import regression_cautions
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, rows_needed
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import plural, rounded
@@ -119,3 +119,24 @@ def _table(view: RegressionView) -> Html:
         ("Residuals", [f"± {rounded(value)}" for value in view.scales.tolist()]),
     ]
     return coefficient_table(view, heads, caption, below=below)
+
+
+def regression_cautions(view: RegressionView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about regressions, the gravest first."""
+    cautions = budget_cautions(certificate)
+    repeated = [group for group in view.copies() if len(group) > 1]
+    if repeated:
+        named = "; ".join(listed_numbers(group) for group in repeated)
+        text = (
+            f"Components {named} are the same: the noise was too large to tell so many apart. Fewer components say as "
+            "much."
+        )
+        cautions.append(Caution("warning", "Some components are copies", text))
+    needed = rows_needed(certificate, len(view.features) + 1)
+    if certificate.rows and certificate.rows * view.weights.min() < needed:
+        text = (
+            f"So much noise and so many inputs want some {needed:,.0f} rows for each regression, and one rests on "
+            f"{certificate.rows * view.weights.min():,.0f}. Take coefficients as rough."
+        )
+        cautions.append(Caution("warning", "Coefficients rest on few rows beside the noise", text))
+    return by_gravity(cautions)

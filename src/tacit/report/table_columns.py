@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.privacy import Certificate
-from tacit.report.cautions import table_cautions
+from tacit.report.cautions import Caution, budget_cautions, by_gravity
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import percent, plural, rounded
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
@@ -146,3 +146,8 @@ def _bars(shares: Array, label: str) -> Html:
         for at, share in enumerate(shares.tolist())
     )
     return element("svg", *bars, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", class_="bars", role="img", aria_label=label)
+
+
+def table_cautions(certificate: Certificate) -> list[Caution]:
+    """Return all cautions about a model of a table, the gravest first."""
+    return by_gravity(budget_cautions(certificate))

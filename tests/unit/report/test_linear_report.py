@@ -11,8 +11,7 @@ from pages import EVIL, Page
 import tacit
 from tacit.report import report_html
 from tacit.report.axes import Scale, factor_ticks
-from tacit.report.cautions import linear_cautions
-from tacit.report.linear_models import results
+from tacit.report.linear_models import linear_cautions, results
 from tacit.report.linear_view import LinearView
 from tacit.report.linear_words import nothing, reading
 from tacit.report.pictures import badges

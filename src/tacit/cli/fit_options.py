@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.fitting import PrivateEstimator
     from tacit.privacy import Account
 
-__all__ = ["Spending", "Target", "with_spending"]
+__all__ = ["FitOptions", "Target", "with_fit_options"]
 
 _NO_BOUNDS = (
     "Say what is publicly known about the columns: --schema FILE (tacit schema init makes one); or, for a table of "
@@ -42,7 +42,7 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spending:
+class FitOptions:
     """The options that every fit has."""
 
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None
@@ -169,22 +169,22 @@ class Spending:
         return self.radius if self.radius is not None else self.bounds  # type: ignore[return-value]
 
 
-def with_spending(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument."""
-    hints = get_type_hints(Spending, include_extras=True)
+def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of `FitOptions` behind its own, and gets them as its first argument."""
+    hints = get_type_hints(FitOptions, include_extras=True)
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [
         inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
-        for field in fields(Spending)
+        for field in fields(FitOptions)
         if field.default is not MISSING
     ]
     everything = [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *shared]
 
     @wraps(command)
     def complete(**given: Any) -> None:
-        common = Spending(**{each.name: given.pop(each.name) for each in shared})
+        common = FitOptions(**{each.name: given.pop(each.name) for each in shared})
         command(common, **given)
 
     complete.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]
