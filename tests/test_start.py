@@ -31,7 +31,7 @@ HEAVY = {
     ),
     *("threadpoolctl", "tacit.fitting", "tacit.release", "tacit.statistics"),
 }
-LAZY = ["tacit", "tacit.linear", "tacit.privacy", "tacit.tables"]
+LAZY = ["tacit", "tacit.linear", "tacit.privacy", "tacit.report", "tacit.tables"]
 COMPLETION = {"_TACIT_COMPLETE": "complete_bash", "COMP_WORDS": "tacit fit m", "COMP_CWORD": "2"}
 ALL_HELP = """
 from typer.main import get_command

@@ -27,6 +27,14 @@ class Sparse(Joined, tacit.Lasso):
     pass
 
 
+class Shrunk(Joined, tacit.Ridge):
+    pass
+
+
+class Both(Joined, tacit.ElasticNet):
+    pass
+
+
 def found(model):
     published = [model.coef_, model.intercept_, getattr(model, "coef_errors_", 0.0)]
     return np.concatenate([np.ravel(part) for part in published])
@@ -38,6 +46,8 @@ MODELS = {
     "robust": Linear(method="robust", n_iter=3, learning_rate=1.0, target_bounds=1.0),
     "robust, sampled": Linear(method="robust", n_iter=4, batch_size=0.5, learning_rate=1.0, target_bounds=1.0),
     "lasso": Sparse(0.01, target_bounds=1.0),
+    "ridge": Shrunk(0.01, target_bounds=1.0),
+    "elastic net": Both(0.01, target_bounds=1.0),
     "shares": Linear(target_bounds=1.0),
 }
 BOTH = [(name, neighbors) for name in MODELS for neighbors in ("replace_one", "add_remove")]

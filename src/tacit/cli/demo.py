@@ -31,7 +31,7 @@ def demo(
 
     Prints the certificate and writes a report. The table is in the public domain and comes along.
     """
-    from tacit.cli.found import show_found
+    from tacit.cli.results import show_results
     from tacit.data import load_randhie
 
     check_destination(output, endings=(".html",))
@@ -46,7 +46,7 @@ def demo(
         screen.print_json({"report": str(path), "rows": table.num_rows, "certificate": certificate})
         return
     screen.say(f"{_TITLE}: {table.num_rows:,} person-years, {table.num_columns} columns.\n")
-    show_found(model)
+    show_results(model)
     screen.say()
     screen.certificate(model.privacy_)
     screen.say()

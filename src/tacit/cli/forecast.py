@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cli.simulation import Setting
-from tacit.cli.trials import TEST_ROWS, TRIALS
+from tacit.models.registry import TRIALS
+from tacit.models.trials.simulation import Setting
+from tacit.models.trials.trial import TEST_ROWS
 from tacit.privacy import Plan
 
 __all__ = ["Expectation", "forecast", "simulated_rows"]
@@ -36,7 +37,7 @@ class Expectation:
         the worst table; "mean_error", how far means are off, in standard deviations of their component; "level_error",
         the share of rows that levels give to other levels; "weight_error", the same of components; "found", how many
         components are within one standard deviation of where they belong. What other models have is in
-        :data:`tacit.cli.trials.TRIALS`.
+        their cards, :mod:`tacit.models`.
     plan : Plan
         What would be released, with how much noise.
     """
@@ -74,7 +75,8 @@ def forecast(
 
     Parameters
     ----------
-    kind : {"mixture", "kmeans", "factors", "moments", "regressions"}
+    kind : str
+        The name of a command: "mixture", "kmeans", ...
     setting : Setting
         What is publicly known about columns.
     rows : int
@@ -98,25 +100,26 @@ def forecast(
     >>> many.figures["gap"] < few.figures["gap"], many.figures["found"]
     (True, 2.0)
     """
-    trial_kind = TRIALS[kind]
+    card = TRIALS[kind]
+    create = card.trial.create or card.estimator
     judged: list[list[dict[str, float]]] = [[] for _ in epsilons]
     plans: list[Plan] = []
     for table in range(tables):
-        trial = trial_kind.draw(setting, rows, size, options, np.random.default_rng([seed, table]))
+        simulated = card.trial.draw(setting, rows, size, options, np.random.default_rng([seed, table]))
         advance(1)
         for index, epsilon in enumerate(epsilons):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore" if table or index else "default", UserWarning)  # each of them once
-                private = trial_kind.estimator(
+                private = create(
                     *([] if size is None else [size]),
                     epsilon=epsilon,
                     delta=delta,
                     bounds=setting.bounds,
                     random_state=table,
                     **options,
-                ).fit(trial.rows, *trial.target)
+                ).fit(simulated.rows, *simulated.target)
             plans.append(private.privacy_.plan)
-            judged[index].append(trial.judge(private))
+            judged[index].append(simulated.judge(private))
             advance(1)
     return [Expectation(epsilon, _figures(each), plan) for epsilon, each, plan in zip(epsilons, judged, plans)]
 

@@ -13,6 +13,8 @@ import tacit
 from tacit.cli import screen
 from tacit.cli.options import Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
+from tacit.models.card import ModelCard
+from tacit.models.registry import CARDS, find_card
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,8 +51,7 @@ def sample(
     check_destination(output, endings=(".csv", ".parquet"))
     if rows < 1:
         raise ValueError(f"The number of rows must be at least 1, and it is {rows}.")
-    kinds = (tacit.GaussianMixture, tacit.FactorAnalysis, tacit.TableModel)
-    fitted = load_kind(model, kinds, "has no density to draw rows from", "of a mixture, of factors or of a table")
+    fitted = load_kind(model, lambda card: card.draws_rows, "has no density to draw rows from")
     rng = np.random.default_rng(seed)
     parts = (_part(fitted, min(_PART_ROWS, rows - start), rng) for start in range(0, rows, _PART_ROWS))
     with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
@@ -73,12 +74,12 @@ def report(
     """Write a model's report: one HTML page that opens offline, with the certificate in plain words."""
     check_destination(output, endings=(".html",))
     write_report = report_writer()
-    from tacit.report.subject import check_subject
+    from tacit.models.reports import check_reportable
     from tacit.tables.features import features
 
     fitted = tacit.load_model(model)
     try:
-        check_subject(fitted)
+        check_reportable(fitted)
     except TypeError as error:  # there are models without reports
         raise ValueError(str(error)) from None
     names = tuple(dict.fromkeys(feature.column for feature in features(fitted._domain)))
@@ -109,10 +110,16 @@ def report_writer() -> Callable[..., Path]:
     return write_report
 
 
-def load_kind(path: Path, kinds: tuple[type, ...], otherwise: str, wanted: str) -> Any:
-    """Read a model of one of these kinds; any other is refused, as it `otherwise`, for a file `wanted`."""
+def load_kind(path: Path, suits: Callable[[ModelCard], bool], otherwise: str, wanted: str = "") -> Any:
+    """Read a model whose card suits; any other is refused, as it `otherwise`, for a file `wanted`.
+
+    By default a file of one of the kinds that suit is wanted.
+    """
     fitted = tacit.load_model(path)
-    if not isinstance(fitted, kinds):
+    card = find_card(fitted)
+    if card is None or not suits(card):
+        kinds = list(dict.fromkeys(f"of {each.kind}" for each in CARDS if suits(each)))
+        wanted = wanted or f"{', '.join(kinds[:-1])} or {kinds[-1]}"
         raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a file {wanted}.")
     return fitted
 
@@ -131,9 +138,7 @@ def write_parts(parts: Iterator[pa.Table], path: Path, advance: Callable[[int], 
     return list(first.column_names)
 
 
-def _part(
-    model: tacit.GaussianMixture | tacit.FactorAnalysis | tacit.TableModel, rows: int, rng: np.random.Generator
-) -> pa.Table:
+def _part(model: Any, rows: int, rng: np.random.Generator) -> pa.Table:
     import pyarrow as pa
 
     drawn = model.sample(rows, rng)

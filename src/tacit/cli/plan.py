@@ -10,8 +10,11 @@ import typer
 
 import tacit
 from tacit.cli import screen
-from tacit.cli.options import Covariance, Delta, Json, Neighbors, NeighborsOption, examples
+from tacit.cli.options import Delta, Json, Neighbors, NeighborsOption, examples
 from tacit.cli.schema import read_schema
+from tacit.models.card import Trial
+from tacit.models.mixture import Covariance
+from tacit.models.registry import TRIALS
 
 if TYPE_CHECKING:
     from tacit.cli.forecast import Expectation
@@ -27,32 +30,26 @@ EXAMPLES = examples(
 )
 
 _EPSILONS = (0.1, 0.5, 1.0, 2.0)
+_NAMES = list(TRIALS)
+_PARTS = list(dict.fromkeys(card.trial.parts for card in TRIALS.values() if card.trial.parts is not None))
+_WITHOUT_PARTS = " and ".join(name for name, card in TRIALS.items() if card.trial.parts is None)
 
-
-class Model(StrEnum):
-    """What can be fitted."""
-
-    mixture = "mixture"
-    kmeans = "kmeans"
-    factors = "factors"
-    moments = "moments"
-    regressions = "regressions"
+Model = StrEnum("Model", {name.replace("-", "_"): name for name in _NAMES})
+_USUAL = Model(_NAMES[0])
 
 
 def plan(
     rows: Annotated[int, typer.Option("--rows", "-n", help="How many rows the table has, roughly if that is secret.")],
     model: Annotated[
         Model,
-        typer.Option("--model", metavar="NAME", help="What to fit: mixture, kmeans, factors, moments or regressions."),
-    ] = Model.mixture,
+        typer.Option("--model", metavar="NAME", help=f"What to fit: {', '.join(_NAMES[:-1])} or {_NAMES[-1]}."),
+    ] = _USUAL,
     size: Annotated[
         int | None,
         typer.Option(
-            "--components",
-            "--clusters",
-            "--factors",
+            *(f"--{parts}" for parts in _PARTS),
             "-k",
-            help="How many components, clusters or factors; moments have none.",
+            help=f"How many {', '.join(_PARTS[:-1])} or {_PARTS[-1]}; {_WITHOUT_PARTS} have none.",
         ),
     ] = None,
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None,
@@ -81,20 +78,19 @@ def plan(
     Tables of this size and of these columns are simulated, and fitted privately and without privacy. No data is read.
     """
     from tacit.cli.forecast import forecast, simulated_rows
-    from tacit.cli.simulation import Setting
-    from tacit.cli.trials import TRIALS
+    from tacit.models.trials.simulation import Setting
 
     if (schema is None) == (columns is None):
         raise typer.BadParameter("Pass --schema FILE or --columns NUMBER, one of them.")
-    parts = TRIALS[model].parts
+    trial: Trial = TRIALS[model].trial
+    parts = trial.parts
     if (size is None) != (parts is None):
-        raise typer.BadParameter(
-            "Moments have no parts; leave out -k." if parts is None else f"Pass --{parts} NUMBER: how many there are."
-        )
-    if covariance is not None and model is not Model.mixture:
+        without = f"{model.value.capitalize()} have no parts; leave out -k."
+        raise typer.BadParameter(without if parts is None else f"Pass --{parts} NUMBER: how many there are.")
+    if covariance is not None and "covariance_type" not in trial.options:
         raise typer.BadParameter("--covariance is for mixtures; leave it out.")
     known = None if schema is None else read_schema(schema)
-    _check_target(model, known, target)
+    _check_target(trial, known, target)
     wide = len(known.used) if known is not None else columns or 0
     epsilons = sorted(set(epsilon or _EPSILONS))
     _check(rows, wide, size, tables, parts or "")
@@ -129,18 +125,18 @@ def plan(
     what = f"{rows:,} rows, {wide} columns" + ("" if parts is None else f", {size} {parts}")
     screen.say(f"{what}; delta {delta:g}, {neighbors.value}.\n")
     _print_errors(expected, size)
-    screen.say(f"\nAgainst a fit without privacy, {TRIALS[model].words}\n")
+    screen.say(f"\nAgainst a fit without privacy, {trial.words}\n")
     _print_noise(expected)
     if simulated < rows:
         screen.note(f"Simulated with {simulated:,} rows, to save time; with {rows:,} the errors are smaller.")
 
 
-def _check_target(model: Model, schema: tacit.Schema | None, target: str | None) -> None:
+def _check_target(trial: Trial, schema: tacit.Schema | None, target: str | None) -> None:
     from tacit.tables import Numeric
 
-    if target is not None and (model is not Model.regressions or schema is None):
+    if target is not None and (not trial.takes_target or schema is None):
         raise typer.BadParameter("--target is for regressions with a --schema; leave it out.")
-    if model is Model.regressions and schema is not None:
+    if trial.takes_target and schema is not None:
         numbers = [name for name in schema.used if isinstance(schema.columns[name], Numeric)]
         if target not in numbers:
             raise typer.BadParameter(f"Pass --target COLUMN, a column of numbers: {', '.join(numbers) or 'none'}.")
@@ -155,7 +151,7 @@ def _check(rows: int, columns: int, size: int | None, tables: int, parts: str) -
 
 
 def _print_errors(expected: list[Expectation], size: int | None) -> None:
-    from tacit.cli.trials import FIGURES
+    from tacit.models.trials.trial import FIGURES
 
     names = list(expected[0].figures)
     rows = [

@@ -11,6 +11,8 @@ from tacit.cli import screen
 from tacit.cli.model import load_kind, write_parts
 from tacit.cli.options import Force, Json, ModelFile, examples
 from tacit.files import check_destination, written_whole
+from tacit.models.card import ModelCard, Without
+from tacit.models.registry import find_card
 
 __all__ = ["EXAMPLES", "predict"]
 
@@ -45,16 +47,18 @@ def predict(
 
     NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
     """
-    from tacit.cli.predictions import KINDS, prediction_tables
+    import pyarrow as pa
+
     from tacit.sources import as_source
 
     check_destination(output, endings=(".csv", ".parquet"), replace=force)
-    wanted = "of a mixture, of clusters, of factors, of a regression or of a classifier"
-    fitted = load_kind(model, KINDS, "says nothing about single rows", wanted)
+    fitted = load_kind(model, _predicts, "says nothing about single rows")
+    predictions = find_card(fitted).predictions
     source = as_source(data)
     screen.note(_NOT_PRIVATE)
     with written_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
-        columns = write_parts(prediction_tables(fitted, source.blocks()), temporary, advance)
+        tables = (pa.table(predictions(fitted, as_source(block))) for block in source.blocks())
+        columns = write_parts(tables, temporary, advance)
     secret = fitted.privacy_.plan.neighbors == "add_remove"  # how many rows there are may be what was protected
     if json:
         shape = {"path": str(output), "rows": None if secret else source.n_rows, "columns": columns}
@@ -62,3 +66,7 @@ def predict(
     else:
         rows = "one row for each that was read" if secret else f"{source.n_rows:,} rows"
         screen.say(f"Wrote to {output}: {rows}, of {len(columns)} columns: {', '.join(columns)}.")
+
+
+def _predicts(card: ModelCard) -> bool:
+    return not isinstance(card.predictions, Without)

@@ -37,7 +37,7 @@ class Measurement:
         noise; the least that it could be where it depends on rows.
     """
 
-    value: NDArray[np.float64]
+    value: Array
     noise: float
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clusters import KMeans
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, rows_needed
 from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, percent, plural, rounded
 from tacit.report.pictures import centres_picture, range_strip
+from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip_heads
 from tacit.tables.features import Feature
 
@@ -24,9 +28,26 @@ _CENTRES = (
 )
 
 MOST_ROWS = 200  # of a table by column: more would make the page slow
+_DECIDES = 0.95  # of the squared distances between centres
 
 
-def found(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
+def present(model: KMeans, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of clusters."""
+    view = ClusterView.of(model)
+    chosen = view.best_pairs(MOST_PICTURES) if pairs is None else [view.find_pair(pair) for pair in pairs]
+    return Presentation(
+        f"k-means with {plural(view.count, 'cluster')}",
+        len(view.columns),
+        view.ignored,
+        cluster_cautions(view, certificate),
+        results(view, chosen),
+        measured="each cluster",
+        signal_rows="the rows of an average cluster",
+        signal_proportion=1 / view.count,
+    )
+
+
+def results(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
     """Return pictures and a table of the centres."""
     figures = (
         element("figure", centres_picture(view, i, j, f"pair{at}"), class_="card") for at, (i, j) in enumerate(pairs)
@@ -78,3 +99,30 @@ def _value(feature: Feature, value: float) -> str:
         return percent(min(max(value, 0.0), 1.0))
     reach = feature.high - feature.low
     return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else rounded(value)
+
+
+def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about centres, the gravest first."""
+    cautions = budget_cautions(certificate)
+    repeated = [group for group in view.copies() if len(group) > 1]
+    if repeated:
+        named = "; ".join(listed_numbers(group) for group in repeated)
+        text = (
+            f"Centres {named} are the same: the noise was too large to tell so many apart. Fewer clusters say as much."
+        )
+        cautions.append(Caution("warning", "Some centres are copies", text))
+    needed = rows_needed(certificate, len(view.features))
+    if certificate.rows and certificate.rows < needed * view.count:
+        text = (
+            f"So much noise and so many columns want some {needed:,.0f} rows for each cluster, and an average one has "
+            f"{certificate.rows / view.count:,.0f}. Take centres as rough, or find fewer clusters."
+        )
+        cautions.append(Caution("warning", "Clusters rest on few rows beside the noise", text))
+    column, share = view.deciding_column()
+    if len(view.columns) > 1 and share > _DECIDES:
+        text = (
+            f"{percent(share)} of the distances between centres are in the column {column}. Distances are in the units "
+            "of the columns, so a wide range weighs more; a schema, or columns in other units, lets others count."
+        )
+        cautions.append(Caution("note", "One column decides the clusters", text))
+    return by_gravity(cautions)

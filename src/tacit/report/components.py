@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import percent, rounded, spread
+from tacit.report.mixture_cautions import mixture_cautions
+from tacit.report.numerals import percent, plural, rounded, spread
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
+from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip, chip_heads, region
 from tacit.report.view import Array, LevelColumn, MixtureView, Pair
 
@@ -15,7 +18,23 @@ _INTRODUCTION = (
 )
 
 
-def found(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Html:
+def present(model: GaussianMixture, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of a mixture."""
+    view = MixtureView.of(model)
+    chosen = view.best_pairs(MOST_PICTURES) if pairs is None else [view.find_pair(pair) for pair in pairs]
+    return Presentation(
+        f"Gaussian mixture of {plural(view.count, 'component')}",
+        len(view.columns),
+        view.ignored,
+        mixture_cautions(view, certificate),
+        results(view, certificate, chosen),
+        measured="each component",
+        signal_rows="the rows of the smallest component",
+        signal_proportion=float(view.weights.min()),
+    )
+
+
+def results(view: MixtureView, certificate: Certificate, pairs: list[Pair]) -> Html:
     """Return weights, pictures and tables of the fitted components."""
     return together(
         element("p", _INTRODUCTION),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.moments import Moments
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution
 from tacit.report.centres import MOST_ROWS, feature_heading
 from tacit.report.feature_views import MomentsView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, percent, spread
+from tacit.report.numerals import number, percent, plural, spread
 from tacit.report.pictures import range_strip
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.tables import region, table
 
 _INTRODUCTION = (
@@ -21,7 +25,15 @@ _LISTED = 10
 _WORTH_TELLING = 0.05  # correlations below are not listed
 
 
-def found(view: MomentsView) -> Html:
+def present(model: Moments, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of moments."""
+    refuse_pairs(pairs)
+    view = MomentsView.of(model)
+    title = f"Mean and covariance of {plural(len(view.columns), 'column')}"
+    return Presentation(title, len(view.columns), view.ignored, moment_cautions(view, certificate), results(view))
+
+
+def results(view: MomentsView) -> Html:
     """Return a map of correlations, the strongest of them, and means by column."""
     parts = [element("p", _INTRODUCTION)]
     if len(view.features) > 1:
@@ -80,3 +92,8 @@ def _means(view: MomentsView) -> Html:
         caption += f" Of {len(view.features):,} columns, the first {MOST_ROWS} are shown."
     head = [element("th", title, scope="col") for title in ("Column", "Inside the bounds", "Mean")]
     return heat_table(head, rows, caption, class_="by-component hot brief")
+
+
+def moment_cautions(view: MomentsView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about moments, the gravest first."""
+    return by_gravity([*budget_cautions(certificate), *few_rows_caution(view, certificate)])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity
 from tacit.report.heat import Cell, heat_table
-from tacit.report.linear_view import LinearView
+from tacit.report.linear_view import LinearKind, LinearView
 from tacit.report.linear_words import (
     STEP_NAMES,
     STEPS,
@@ -17,6 +19,7 @@ from tacit.report.linear_words import (
 )
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, rounded
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.slope_pictures import MOST_CURVES, effects_picture, response_picture
 from tacit.report.slope_tables import Column, coefficient_table, input_heading
 from tacit.report.slopes_view import is_level, level_name
@@ -25,9 +28,31 @@ from tacit.report.tables import chip, terms
 _MOST_DOTS = 30  # inputs in the picture of effects, or in the map of classes
 _MOST_LINES = 3
 _MOST_READ = 6
+_MANY_INPUTS = 10
+_ROWS_TO_TELL_INPUTS = 100  # per input, at epsilon 1: where intervals were found to hold the truth as they should
 
 
-def found(view: LinearView) -> Html:
+def present(
+    model: LinearKind, certificate: Certificate, pairs: Pairs, *, name: str, why_no_errors: str
+) -> Presentation:
+    """Return what the page shows of a linear model.
+
+    `name` is how the page calls it; `why_no_errors` is what a caution says if coefficients have no standard errors.
+    """
+    refuse_pairs(pairs)
+    view = LinearView.of(model)
+    weighted = getattr(model, "class_weight", None) is not None
+    return Presentation(
+        f"{name} of {view.outcome if view.count == 1 else view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        linear_cautions(view, certificate, why_no_errors, weighted=weighted),
+        results(view),
+        measured="the model",
+    )
+
+
+def results(view: LinearView) -> Html:
     """Return words, pictures and tables of coefficients."""
     without = nothing(view)
     return together(
@@ -148,3 +173,43 @@ def _table(view: LinearView) -> Html:
     heads = [element("th", f"One more, {adds[view.scale]}", scope="col")]
     same = view.step == "one" and not odds
     return coefficient_table(view, heads, caption, beside=[] if same else [step], below=below)
+
+
+def linear_cautions(view: LinearView, certificate: Certificate, why_no_errors: str, *, weighted: bool) -> list[Caution]:
+    """Return all cautions about a linear model, the gravest first.
+
+    `why_no_errors` is what to say if there are none; `weighted` is whether classes were given weights.
+    """
+    cautions = budget_cautions(certificate)
+    needed = _ROWS_TO_TELL_INPUTS * len(view.features) / certificate.budget.epsilon
+    if certificate.rows and certificate.rows < needed:
+        text = (
+            f"At this ε, so many inputs want some {needed:,.0f} rows, and there are {certificate.rows:,}. Inputs that "
+            "go together can hardly be told apart. "
+        )
+        text += "Take coefficients as rough." if view.errors is None else "Intervals may be too narrow."
+        cautions.append(Caution("warning", "Rows are few beside the noise", text))
+    elif certificate.rows is None:
+        text = (
+            f"The number of rows is not shown. At this ε, so many inputs want some {needed:,.0f} rows; with fewer, "
+            "inputs that go together can hardly be told apart, and "
+        )
+        text += "coefficients are rough." if view.errors is None else "intervals may be too narrow."
+        cautions.append(Caution("note", "Compare inputs with the number of rows", text))
+    if view.errors is None:
+        cautions.append(Caution("note", "Coefficients have no standard errors", why_no_errors))
+    else:
+        unclear = int((~(view.sure_effects > 0).any(axis=0)).sum())
+        if len(view.features) >= _MANY_INPUTS and unclear > len(view.features) / 2:
+            text = (
+                f"Of {len(view.features):,} inputs, {unclear:,} cannot be told from having no effect: their 90% "
+                "intervals hold zero. Among so many, about one interval in ten misses the truth."
+            )
+            cautions.append(Caution("note", "Most inputs may count for nothing", text))
+    if weighted:
+        text = (
+            "Rows of some classes count for more than others. Odds and probabilities are those of a table with that "
+            "many more of them, not of this one."
+        )
+        cautions.append(Caution("note", "Classes were given weights", text))
+    return by_gravity(cautions)

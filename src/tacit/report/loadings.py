@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.moments import FactorAnalysis
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution, listed_numbers, listed_some
 from tacit.report.feature_views import FactorView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, percent
+from tacit.report.numerals import number, percent, plural
 from tacit.report.pictures import colour
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.tables import chip_heads
 
 _INTRODUCTION = (
@@ -16,9 +20,19 @@ _INTRODUCTION = (
     "one that stands out most; which way is up is a matter of taste. All numbers are estimates with noise."
 )
 _MOST = 40  # features that a map of loadings shows
+_FAINT = 0.01  # A factor that explains a smaller part of the variance of all columns is named in a caution.
+_NOTHING_OWN = 0.006  # Part of a column's variance; the least that a fit leaves to a column is 0.005.
 
 
-def found(view: FactorView) -> Html:
+def present(model: FactorAnalysis, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of factors."""
+    refuse_pairs(pairs)
+    view = FactorView.of(model)
+    title = f"Factor analysis with {plural(view.loadings.shape[1], 'factor')}"
+    return Presentation(title, len(view.columns), view.ignored, factor_cautions(view, certificate), results(view))
+
+
+def results(view: FactorView) -> Html:
     """Return what factors explain, and a map of loadings."""
     return together(
         element("p", _INTRODUCTION),
@@ -70,3 +84,24 @@ def _map(view: FactorView) -> Html:
     if len(view.features) > _MOST:
         caption += f" Of {len(view.features)} columns, the {_MOST} that factors explain best are shown."
     return heat_table(head, rows, caption)
+
+
+def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about factors, the gravest first."""
+    cautions = [*budget_cautions(certificate), *few_rows_caution(view, certificate)]
+    alone = [feature.label for feature, unique in zip(view.features, view.unique) if unique < _NOTHING_OWN]
+    if alone:
+        text = (
+            f"{listed_some(alone)} {'has' if len(alone) == 1 else 'have'} no variance left that is not a factor's: a "
+            "factor stands for such a column alone rather than for what columns share. Levels of one category do that, "
+            "as one follows from the others. Fewer factors, or such columns left out, may say more."
+        )
+        cautions.append(Caution("warning", "A factor is all but a column", text))
+    faint = [k for k, share in enumerate(view.explained) if share < _FAINT]
+    if faint:
+        text = (
+            f"Factor {listed_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the "
+            "variance. That much did not stand out of the noise; fewer factors say as much."
+        )
+        cautions.append(Caution("note", "Some factors explain next to nothing", text))
+    return by_gravity(cautions)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tacit.privacy import Certificate
+from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, rows_needed
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import plural, rounded
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.regression_view import RegressionView
 from tacit.report.slope_pictures import effects_picture, lines_picture
 from tacit.report.slope_tables import coefficient_table
@@ -29,7 +32,26 @@ _WHISKERS = {
 }
 
 
-def found(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
+def present(
+    model: MixtureOfRegressions | MissingCovariateRegression, certificate: Certificate, pairs: Pairs
+) -> Presentation:
+    """Return what the page shows of a regression, or of a mixture of them."""
+    refuse_pairs(pairs)
+    view, gaps = RegressionView.of(model), isinstance(model, MissingCovariateRegression)
+    several = view.count > 1
+    return Presentation(
+        f"{f'Mixture of {view.count} regressions' if several else 'Regression'} of {view.target}",
+        len(view.columns) + 1,
+        view.ignored,
+        regression_cautions(view, certificate),
+        results(view, certificate, gaps=gaps),
+        measured="each component" if several else "the regression",
+        signal_rows="the rows of the smallest component" if several else "all rows",
+        signal_proportion=float(view.weights.min()),
+    )
+
+
+def results(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
     """Return weights, pictures and a table of coefficients; `gaps` is whether cells of inputs could be missing."""
     words = {"target": view.target[0].upper() + view.target[1:], "inputs": plural(len(view.columns), "input column")}
     shown = view.strongest(_MOST_DOTS)
@@ -97,3 +119,24 @@ def _table(view: RegressionView) -> Html:
         ("Residuals", [f"± {rounded(value)}" for value in view.scales.tolist()]),
     ]
     return coefficient_table(view, heads, caption, below=below)
+
+
+def regression_cautions(view: RegressionView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions about regressions, the gravest first."""
+    cautions = budget_cautions(certificate)
+    repeated = [group for group in view.copies() if len(group) > 1]
+    if repeated:
+        named = "; ".join(listed_numbers(group) for group in repeated)
+        text = (
+            f"Components {named} are the same: the noise was too large to tell so many apart. Fewer components say as "
+            "much."
+        )
+        cautions.append(Caution("warning", "Some components are copies", text))
+    needed = rows_needed(certificate, len(view.features) + 1)
+    if certificate.rows and certificate.rows * view.weights.min() < needed:
+        text = (
+            f"So much noise and so many inputs want some {needed:,.0f} rows for each regression, and one rests on "
+            f"{certificate.rows * view.weights.min():,.0f}. Take coefficients as rough."
+        )
+        cautions.append(Caution("warning", "Coefficients rest on few rows beside the noise", text))
+    return by_gravity(cautions)

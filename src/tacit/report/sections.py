@@ -10,7 +10,7 @@ from tacit.report.cautions import Caution
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import number, one_in, rounded, scientific
 from tacit.report.pictures import curve_picture
-from tacit.report.subject import Subject
+from tacit.report.presentation import Presentation
 from tacit.report.tables import region, table, terms
 
 _ICONS = {
@@ -144,7 +144,7 @@ def promised(certificate: Certificate) -> Html:
     )
 
 
-def released(subject: Subject, certificate: Certificate) -> Html:
+def released(presentation: Presentation, certificate: Certificate) -> Html:
     """Return every release with its noise."""
     head = [
         "Step",
@@ -156,19 +156,19 @@ def released(subject: Subject, certificate: Certificate) -> Html:
         "Noise : person",
         "Signal : noise",
     ]
-    body = [_release(subject, certificate, record) for record in certificate.releases]
+    body = [_release(presentation, certificate, record) for record in certificate.releases]
     return together(
         element("p", words.releases_made(certificate)),
         region(table(head, body, words_in=(1,), class_="stack"), "Releases and their noise"),
-        element("p", _RELEASES.format(whose=subject.whose), class_="small soft"),
+        element("p", _RELEASES.format(whose=presentation.signal_rows), class_="small soft"),
         *(element("p", note, class_="small soft") for note in certificate.notes),
     )
 
 
-def _release(subject: Subject, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
-    meaning = words.step_meaning(record.name, subject.each)
+def _release(presentation: Presentation, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
+    meaning = words.step_meaning(record.name, presentation.measured)
     people = record.noise_scale / record.sensitivity
-    signal = None if certificate.rows is None else certificate.rows * subject.share / people
+    signal = None if certificate.rows is None else certificate.rows * presentation.signal_proportion / people
     return [
         together(record.name, element("small", meaning) if meaning else None),
         record.mechanism,

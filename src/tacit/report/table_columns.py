@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import percent, rounded
+from tacit.report.numerals import percent, plural, rounded
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.synthesis import TableModel
 from tacit.tables import Categorical, Integer
 
@@ -82,7 +85,15 @@ class TableView:
         return float(low), float(high), bars
 
 
-def found(view: TableView) -> Html:
+def present(model: TableModel, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return what the page shows of a model of a table."""
+    refuse_pairs(pairs)
+    view = TableView.of(model)
+    title = f"Model of a table of {plural(len(view.shares), 'column')}"
+    return Presentation(title, len(view.shares), view.ignored, table_cautions(certificate), results(view))
+
+
+def results(view: TableView) -> Html:
     """Return a picture of each column."""
     figures = (element("figure", *_column(view, name), class_="card") for name in view.shares)
     return together(
@@ -135,3 +146,8 @@ def _bars(shares: Array, label: str) -> Html:
         for at, share in enumerate(shares.tolist())
     )
     return element("svg", *bars, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", class_="bars", role="img", aria_label=label)
+
+
+def table_cautions(certificate: Certificate) -> list[Caution]:
+    """Return all cautions about a model of a table, the gravest first."""
+    return by_gravity(budget_cautions(certificate))

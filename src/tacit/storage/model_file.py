@@ -13,33 +13,13 @@ The format, ``tacit.model/1``
       "centre": [...], "scale": [...],      a row is centre + scale * z, column by column
       "ball": false,                        whether z keeps inside the ball of radius sqrt(d), or the box [-1, 1]^d
       "unbounded": true,                    if it does neither; otherwise this is left out
-      ...,                                  what the fit found: each estimator says below how it is stored
+      ...,                                  what the fit found: each model's card says how it is stored
       "releases": 15,                       n_iter_
       "certificate": {...}                  as Certificate.to_json writes it
     }
 
-What the fit found is, for
-
-- GaussianMixture: "mixture" (see :mod:`tacit.mixture.stored_mixture`), "rows", the public or a noisy number of rows,
-  and "released", a list of all noisy sums in the order of the releases, unless they are very many: for intervals;
-- KMeans: "clusters": {"centres": [K][d]}, in coordinates of z;
-- Moments: "moments": {"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows;
-- FactorAnalysis: "factors": {"mean": [d], "loadings": [d][q], "unique": [d]}, in coordinates of z;
-- TableModel: "table" (see :mod:`tacit.synthesis.stored_table`);
-- MixtureOfRegressions: "regressions": {"weights": [K], "coefficients": [K][1 + d], "scales": [K], "errors": [K] or
-  null}, and "inputs": {"mean": [d], "covariance": [d][d]}, in coordinates of z, the last column of which is the target;
-- MissingCovariateRegression: "gaussian": {"mean": [d + 1], "covariance": [d + 1][d + 1], "errors": [d][d] or
-  null}, of z, the target last;
-- SymmetricMixture: "symmetric": {"half": [d], "scale": s}, in the units of the rows;
-- LinearRegression, Ridge, Lasso, ElasticNet: "linear": {"intercept": b, "coefficients": [d], "noise_variance": v or
-  null, "errors": [1 + d] or null, "inputs": where they lie, {"means": [d], "deviations": [d]} or null}, in the units
-  of the rows, the last column of which is the target;
-- LogisticRegression, LinearSVC: "classes": [C], and "predictor": {"coefficients": [K][1 + d]} in coordinates of z, K
-  being 1 for two classes, and "inputs" as above; for the first also "covariance" of all K (1 + d) or null, in the units
-  of the rows;
-- HuberRegressor: "predictor": {"coefficients": [1][1 + d], "scale": s, "inputs": as above}, from coordinates of z to
-  units of the target;
-- RobustMean: "mean": {"mean": [d], "noise_std": [d], "centre": [d], "scale": [d]}, in the units of the rows.
+The registry of models says for each of them under which keys a file holds what the fit found, and in which units:
+``tacit.models.card_named("KMeans").stored``.
 
 Everything in it is public or private in the sense of the certificate, so the file may be published. Floats are written
 so that they are read back exactly. A schema is in ``parameters.bounds``, as ``Schema.to_dict`` gives it. A parameter
@@ -51,58 +31,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit.clusters import KMeans
 from tacit.files import written_whole
 from tacit.fitting import PrivateEstimator, check_shapes
-from tacit.linear import (
-    ElasticNet,
-    HuberRegressor,
-    Lasso,
-    LinearRegression,
-    LinearSVC,
-    LogisticRegression,
-    Ridge,
-)
-from tacit.mixture import GaussianMixture, MixturePrior
-from tacit.moments import FactorAnalysis, Moments
+from tacit.models import CARDS, ModelCard, Without, find_card
+from tacit.models.stored_parameters import INFINITE
 from tacit.privacy import Certificate
-from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions, SymmetricMixture
-from tacit.robust import RobustMean
-from tacit.synthesis import TableModel
 from tacit.tables import Domain, Schema
 
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_KINDS = (
-    GaussianMixture,
-    KMeans,
-    Moments,
-    FactorAnalysis,
-    TableModel,
-    MixtureOfRegressions,
-    MissingCovariateRegression,
-    SymmetricMixture,
-    RobustMean,
-    LinearRegression,
-    Ridge,
-    Lasso,
-    ElasticNet,
-    LogisticRegression,
-    LinearSVC,
-    HuberRegressor,
-)
-_ESTIMATORS = {kind.__name__: kind for kind in _KINDS}
+_STORED = {card.name: card for card in CARDS if not isinstance(card.stored, Without)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
-_INFINITE = "inf"  # JSON has no such number
 _BOUNDS = ("bounds", "target_bounds")
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
 
@@ -132,10 +79,10 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     True
     """
     path = Path(path)
-    name = next((name for name, kind in _ESTIMATORS.items() if isinstance(model, kind)), None)
-    if name is None:
+    card = find_card(model)
+    if card is None or card.name not in _STORED:
         raise TypeError(
-            f"A model file holds one of tacit.{', tacit.'.join(_ESTIMATORS)}, and this is a {type(model).__name__}."
+            f"A model file holds one of tacit.{', tacit.'.join(_STORED)}, and this is a {type(model).__name__}."
         )
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
@@ -144,7 +91,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "format": FORMAT,
         "estimator": type(model).__name__,
         "about": f"A row is centre + scale * z, and {model._about} {_PRIVATE}",
-        "parameters": _parameters(model),
+        "parameters": _parameters(model, card),
         "columns": None if domain.names is None else list(domain.names),
         "centre": domain.centre.tolist(),
         "scale": domain.scale.tolist(),
@@ -184,15 +131,10 @@ def _json(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
 
 
-def _parameters(model: PrivateEstimator) -> dict[str, Any]:
+def _parameters(model: PrivateEstimator, card: ModelCard) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
     values |= {name: _bounds(values[name]) for name in _BOUNDS if name in values}
-    if not isinstance(values.get("init", ""), str):
-        values["init"] = np.asarray(values["init"], dtype=np.float64)
-    if isinstance(values.get("prior"), MixturePrior):
-        values["prior"] = asdict(values["prior"])
-    if isinstance(values.get("class_weight"), Mapping):
-        values["class_weight"] = list(values["class_weight"].items())
+    values |= {name: each.write(values[name]) for name, each in card.parameters.items()}
     return {name: _plain(value) for name, value in values.items()}
 
 
@@ -211,7 +153,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, float) and math.isinf(value):
-        return _INFINITE
+        return INFINITE
     return list(map(_plain, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
@@ -238,8 +180,9 @@ def _refuse_constant(name: str) -> float:
 
 
 def _model(values: dict[str, Any]) -> PrivateEstimator:
-    if values["estimator"] not in _ESTIMATORS:
-        raise ValueError(f"the estimator should be one of {', '.join(_ESTIMATORS)}")
+    if values["estimator"] not in _STORED:
+        raise ValueError(f"the estimator should be one of {', '.join(_STORED)}")
+    card = _STORED[values["estimator"]]
     parameters = dict(values["parameters"])
     schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
     for name in _BOUNDS:
@@ -247,15 +190,8 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
             parameters[name] = tuple(parameters[name])
     if schema is not None:
         parameters["bounds"] = schema
-    if parameters.get("C") == _INFINITE:
-        parameters["C"] = math.inf
-    if parameters.get("class_weight") is not None:
-        parameters["class_weight"] = dict(parameters["class_weight"])
-    if parameters.get("prior") is not None:
-        parameters["prior"] = MixturePrior(**parameters["prior"])
-    if isinstance(parameters.get("init"), list):
-        parameters["init"] = np.array(parameters["init"])
-    model = _ESTIMATORS[values["estimator"]](**parameters)
+    parameters |= {name: each.read(parameters[name]) for name, each in card.parameters.items() if name in parameters}
+    model = card.estimator(**parameters)
     names = None if values["columns"] is None else tuple(map(str, values["columns"]))
     centre, scale = np.array(values["centre"], float), np.array(values["scale"], float)
     domain = Domain(centre, scale, values["ball"], schema, names, bool(values.get("unbounded", False)))

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.app import app
-from tacit.cli.spending import _saved
+from tacit.cli.fit_options import _saved
 from tacit.storage import load_model
 from tacit.tables import Schema
 

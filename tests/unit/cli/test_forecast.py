@@ -6,8 +6,8 @@ import pytest
 
 import tacit
 from tacit.cli.forecast import forecast
-from tacit.cli.simulation import Setting, drawn_factors, drawn_mixture, mixture_rows, ordinary_mixture
-from tacit.cli.trials import mixture_errors
+from tacit.models.trials.mixture import mixture_errors
+from tacit.models.trials.simulation import Setting, drawn_factors, drawn_mixture, mixture_rows, ordinary_mixture
 from tacit.tables import Boolean, Categorical, Integer, Numeric
 
 NUMBERS = Setting.of(None, 3)

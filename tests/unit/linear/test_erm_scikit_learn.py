@@ -1,5 +1,6 @@
 """Classifiers and regressions keep scikit-learn's contract."""
 
+from dataclasses import dataclass
 from unittest.mock import patch
 
 import numpy as np
@@ -8,9 +9,20 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tacit.linear import classifier
+from tacit.linear import ConvexLoss, classifier
 
 SETTINGS = {"bounds": (-100, 100), "epsilon": 10.0, "delta": 1e-3, "random_state": 0, "n_iter": 4}
+
+
+@dataclass(frozen=True)
+class LogCosh:
+    """A loss, or its slope: a value that can be pickled, and has the same name in every process."""
+
+    slope: bool = False
+
+    def __call__(self, predictions, targets):
+        apart = predictions - targets
+        return np.tanh(apart) if self.slope else np.logaddexp(apart, -apart)
 
 
 class LabelsAreKnown:
@@ -39,6 +51,7 @@ MODELS = [
     Logistic(**SETTINGS),
     SVC(**SETTINGS),
     tacit.HuberRegressor(target_bounds=100, **SETTINGS),
+    tacit.ERM(ConvexLoss(LogCosh(), LogCosh(True), 1.0, 1.0), target_bounds=100, **SETTINGS),
     Logistic(C=0.1, **OUTPUT),
     Logistic(**{**OUTPUT, "solver": "objective"}),
     tacit.HuberRegressor(target_bounds=100, alpha=10.0, **OUTPUT),

@@ -11,8 +11,7 @@ from pages import EVIL, Page
 import tacit
 from tacit.report import report_html
 from tacit.report.axes import Scale, factor_ticks
-from tacit.report.cautions import linear_cautions
-from tacit.report.linear_models import found
+from tacit.report.linear_models import linear_cautions, results
 from tacit.report.linear_view import LinearView
 from tacit.report.linear_words import nothing, reading
 from tacit.report.pictures import badges
@@ -308,7 +307,7 @@ def test_where_nothing_is_sure_nothing_is_claimed():
     model = tacit.LogisticRegression(classes=["no", "yes"], bounds=5, epsilon=0.05, random_state=0)
     view = LinearView.of(model.fit(X, rng.choice(["no", "yes"], 2000)))
     unsure = replace(view, errors=np.full_like(view.slopes, 1e3))
-    page = Page(found(unsure)).text
+    page = Page(results(unsure)).text
     assert "No input can be said to count: every 90% interval holds zero." in page
     assert "What would be predicted" not in page
 
@@ -394,7 +393,7 @@ def test_intervals_that_are_longer_than_the_picture_end_in_arrows(models):
     view = LinearView.of(models["linear"])
     errors = np.full_like(view.errors, 0.1)
     errors[0, 2] = 1e4
-    page = Page(found(replace(view, errors=errors)))
+    page = Page(results(replace(view, errors=errors)))
     lines = [attributes["d"] for _, attributes in page.tags if "whisker" in attributes.get("class", "")]
     assert [line.count("M") for line in lines].count(3) == 1  # a line and two arrows
     xs = [float(x) for line in lines for x in re.findall(r"[MH]([\d.]+)", line)]

@@ -8,8 +8,8 @@ from pages import EVIL, Page
 
 import tacit
 from tacit.report import report_html
-from tacit.report.cautions import regression_cautions
 from tacit.report.regression_view import RegressionView
+from tacit.report.regressions import regression_cautions
 from tacit.report.words import step_meaning
 from tacit.tables import Boolean, Categorical, Ignored, Numeric
 

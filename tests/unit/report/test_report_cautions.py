@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.privacy import Budget, Certificate, Gaussian, Plan, ReleaseRecord
-from tacit.report.cautions import cautions
+from tacit.report.mixture_cautions import mixture_cautions
 from tacit.report.view import LevelColumn, MixtureView, NumberColumn
 from tacit.report.words import verdict
 
@@ -30,7 +30,7 @@ def view(weights=(0.6, 0.4), means=((20.0, 30.0), (70.0, 60.0)), deviation=8.0, 
 
 
 def titles(*args):
-    return [(caution.level, caution.title) for caution in cautions(*args)]
+    return [(caution.level, caution.title) for caution in mixture_cautions(*args)]
 
 
 def test_a_sound_result_has_none():
@@ -61,17 +61,17 @@ def test_of_the_budget_and_not_before(changes):
 def test_of_copies_and_near_copies():
     copied = view((0.5, 0.3, 0.2), ((20.0, 30.0), (70.0, 60.0), (20.0, 30.0)))
     assert titles(copied, certificate()) == [("warning", "Some components are copies")]
-    assert "Components 1 and 3 are the same" in cautions(copied, certificate())[0].text
+    assert "Components 1 and 3 are the same" in mixture_cautions(copied, certificate())[0].text
     alike = view(means=((40.0, 30.0), (43.0, 30.0)))
     assert titles(alike, certificate()) == [("warning", "Components can hardly be told apart")]
 
 
 def test_of_bounds_hardly_reached_and_exceeded():
-    found = cautions(view(high=1000.0), certificate())
+    found = mixture_cautions(view(high=1000.0), certificate())
     assert [caution.title for caution in found] == ["Public ranges are little used"]
     assert "age (9%) and pressure (8%)" in found[0].text
     low = view(means=((2.0, 30.0), (70.0, 60.0)))
-    found = cautions(low, certificate())
+    found = mixture_cautions(low, certificate())
     assert [caution.title for caution in found] == ["The model reaches beyond the bounds"]
     assert "age (24%)" in found[0].text  # 0.6 * P(z < -1/4)
 

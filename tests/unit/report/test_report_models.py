@@ -10,8 +10,10 @@ from pages import EVIL, Page
 
 import tacit
 from tacit.report import report_html
-from tacit.report.cautions import cluster_cautions, factor_cautions, moment_cautions
+from tacit.report.centres import cluster_cautions
+from tacit.report.correlations import moment_cautions
 from tacit.report.feature_views import ClusterView, FactorView, MomentsView
+from tacit.report.loadings import factor_cautions
 from tacit.report.numerals import percent
 from tacit.tables import Boolean, Categorical, Ignored, Integer, Numeric
 

@@ -7,44 +7,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.cli import screen
-from tacit.cli.components import spreads
-from tacit.linear import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
+from tacit.linear import LogisticRegression
+from tacit.models.results.blocks import Block, NumberedTable, Table
+from tacit.models.results.cells import spreads
 from tacit.report.linear_view import LinearView
 
-__all__ = ["NAMES", "show_classes", "show_regression", "summary"]
+__all__ = ["class_blocks", "regression_blocks", "summary"]
 
 Array = NDArray[np.float64]
 
-NAMES = {
-    LinearRegression: "a linear regression",
-    Ridge: "a ridge regression",
-    Lasso: "a lasso",
-    ElasticNet: "an elastic net",
-}
 
-
-def show_regression(model: Any) -> None:
-    """Print what inputs add to the target."""
+def regression_blocks(model: Any) -> list[Block]:
+    """Return what inputs add to the target."""
     view = LinearView.of(model)
     rows = _rows(view)
     if hasattr(model, "noise_variance_"):
         rows["(residuals)"] = [f"± {np.sqrt(model.noise_variance_):.3g}"]
-    _one_column(rows, f"adds to {view.target}")
-    screen.say(f"\nWhat one more of an input adds to {view.target}, in the units of both{_notes(view)}.")
+    return [
+        _one_column(rows, f"adds to {view.target}"),
+        f"\nWhat one more of an input adds to {view.target}, in the units of both{_notes(view)}.",
+    ]
 
 
-def show_classes(model: LogisticRegression) -> None:
-    """Print what inputs add to the log odds of classes."""
+def class_blocks(model: LogisticRegression) -> list[Block]:
+    """Return what inputs add to the log odds of classes."""
     view = LinearView.of(model)
     rows = _rows(view)
     if view.count == 1:
-        _one_column(rows, f"adds to log odds of {view.classes[1]}")
+        table: Block = _one_column(rows, f"adds to log odds of {view.classes[1]}")
         whose = f"{view.target} being {view.classes[1]} and not {view.classes[0]}"
     else:
-        screen.numbered_table("class", {"(label)": list(view.classes), **rows}, "of more classes")
+        table = NumberedTable("class", {"(label)": list(view.classes), **rows}, "of more classes")
         whose = "each class"
-    screen.say(f"\nWhat one more of an input adds to the log odds of {whose}{_notes(view)}.")
+    return [table, f"\nWhat one more of an input adds to the log odds of {whose}{_notes(view)}."]
 
 
 def summary(model: Any) -> dict[str, Any]:
@@ -96,7 +91,5 @@ def _cells(values: Array, doubts: Array | None) -> list[str]:
     return list(spreads(values, np.maximum(doubts, 1e-300)))
 
 
-def _one_column(rows: dict[str, list[str]], head: str) -> None:
-    lines = [(name, cells[0]) for name, cells in rows.items()]
-    screen.table(("input", head), lines[: screen.MOST_LINES])
-    screen.not_shown(len(lines))
+def _one_column(rows: dict[str, list[str]], head: str) -> Table:
+    return Table(("input", head), [(name, cells[0]) for name, cells in rows.items()])

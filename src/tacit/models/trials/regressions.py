@@ -1,4 +1,4 @@
-"""Simulated tables with a column to explain: groups of rows that respond differently, and EM without privacy."""
+"""A simulated table of groups that respond differently, and how private regressions of it are judged."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
-from tacit.cli.simulation import Setting, drawn_mixture, mixture_rows
+from tacit.models.trials.simulation import Setting, drawn_mixture, mixture_rows
+from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.regressions import MixtureOfRegressions
 from tacit.regressions.regressions import Regressions
 from tacit.tables import Schema
 
-__all__ = ["drawn", "estimator", "judge"]
+__all__ = ["create", "draw"]
 
 Array = NDArray[np.float64]
 
@@ -24,11 +25,31 @@ _ROUNDS, _SETTLED, _RIDGE = 50, 1e-4, 1e-6
 _FOUND = 1.0  # standard deviations of residuals within which predictions are, if a group counts as found
 
 
-def estimator(size: int, *, bounds: Any, **options: Any) -> MixtureOfRegressions:
+def create(size: int, *, bounds: Any, **options: Any) -> MixtureOfRegressions:
     """Return the estimator; without a schema the target's bounds are those of all columns."""
     return MixtureOfRegressions(
         size, bounds=bounds, target_bounds=None if isinstance(bounds, Schema) else bounds, **options
     )
+
+
+def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> SimulatedTable:
+    """Return a table of groups, and what private regressions lose beside expectation-maximisation from the truth."""
+    train, (test, inputs), ordinary, best = _drawn(setting, rows, size, TEST_ROWS, rng)
+    units = np.log(setting.domain.scale[setting.target_place])
+
+    def parted(table: Any) -> tuple[Any, Any]:
+        if setting.target is not None:
+            return table, table[setting.target].to_numpy()
+        return table[:, :-1], table[:, -1]
+
+    def judge(private: Any) -> dict[str, float]:
+        gap = float(best.mean() - units - private.log_density(*parted(test)).mean())
+        return {"gap": gap} | _errors(private, ordinary, inputs)
+
+    if setting.target is not None:
+        return SimulatedTable(train, judge, (setting.target,))
+    X, y = parted(train)
+    return SimulatedTable(X, judge, (y,))
 
 
 def drawn_regressions(count: int, inputs: Array, rng: np.random.Generator) -> Regressions:
@@ -51,7 +72,7 @@ def _with_target(setting: Setting, truth: Regressions, z: Array, rng: np.random.
     return rows, np.delete(encoded, place, axis=1), encoded[:, place]
 
 
-def drawn(setting: Setting, rows: int, size: int, tests: int, rng: np.random.Generator) -> tuple[Any, Any, Any, Array]:
+def _drawn(setting: Setting, rows: int, size: int, tests: int, rng: np.random.Generator) -> tuple[Any, Any, Any, Array]:
     """Return what is fitted, what is judged by, EM's regressions, and what all of the latter's log densities are."""
     wide = setting.domain.columns
     if wide < 2:
@@ -65,7 +86,7 @@ def drawn(setting: Setting, rows: int, size: int, tests: int, rng: np.random.Gen
     return train, (test, X_test), ordinary, logsumexp(_log_joint(ordinary, X_test, y_test), axis=0)
 
 
-def judge(private: MixtureOfRegressions, ordinary: Regressions, X: Array) -> dict[str, float]:
+def _errors(private: MixtureOfRegressions, ordinary: Regressions, X: Array) -> dict[str, float]:
     """Return the errors of predictions and of weights, and how many groups were found, the best pairing assumed.
 
     Predictions and not coefficients, as levels have one in common that no table can tell.

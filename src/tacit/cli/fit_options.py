@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.fitting import PrivateEstimator
     from tacit.privacy import Account
 
-__all__ = ["Spending", "Target", "with_spending"]
+__all__ = ["FitOptions", "Target", "with_fit_options"]
 
 _NO_BOUNDS = (
     "Say what is publicly known about the columns: --schema FILE (tacit schema init makes one); or, for a table of "
@@ -42,7 +42,7 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spending:
+class FitOptions:
     """The options that every fit has."""
 
     schema: Annotated[Path | None, typer.Option(help="What is publicly known about the columns.")] = None
@@ -74,13 +74,13 @@ class Spending:
     json: Json = False
 
     def fit(
-        self, kind: Callable[..., Any], data: Path, *size: Any, target: Target | str | None = None, **options: Any
+        self, estimator: Callable[..., Any], data: Path, *, target: Target | str | None = None, **options: Any
     ) -> None:
         """Fit a model to a file; check before anything is charged, save it, and say what was found.
 
         A target that is a number has bounds; the name alone is that of a column of classes.
         """
-        from tacit.cli.found import found
+        from tacit.cli.results import results_in_words
         from tacit.sources import opened
 
         if (self.ledger is None) != (self.dataset is None):
@@ -96,8 +96,7 @@ class Spending:
             options["target_bounds"] = (
                 target.bounds if target.bounds or isinstance(public, tacit.Schema | str) else public
             )
-        model = kind(
-            *size,
+        model = estimator(
             epsilon=self.epsilon,
             delta=self.delta,
             bounds=public,
@@ -109,7 +108,7 @@ class Spending:
         )
         with opened(data, self.engine) as rows:
             model.fit(rows, *([] if target is None else [target.name if isinstance(target, Target) else target]))
-        said = f"{found(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
+        said = f"{results_in_words(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)
 
     def check_destinations(self) -> Callable[..., Path] | None:
@@ -129,7 +128,7 @@ class Spending:
         account: Account | None = None,
     ) -> None:
         """Save a model and its report, and say what was found."""
-        from tacit.cli.found import show_found, summary
+        from tacit.cli.results import show_results, summary
 
         output = _saved(model, self.output)
         if write_report is not None:
@@ -143,7 +142,7 @@ class Spending:
             screen.print_json(written | summary(model) | left | certificate)
             return
         screen.say(f"{said}\n")
-        show_found(model)
+        show_results(model)
         screen.say()
         rest = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
         screen.where(model=output, report=self.report, left=rest, certificate=f"tacit certificate {output}")
@@ -170,22 +169,22 @@ class Spending:
         return self.radius if self.radius is not None else self.bounds  # type: ignore[return-value]
 
 
-def with_spending(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has the options of `Spending` behind its own, and gets them as its first argument."""
-    hints = get_type_hints(Spending, include_extras=True)
+def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the options of `FitOptions` behind its own, and gets them as its first argument."""
+    hints = get_type_hints(FitOptions, include_extras=True)
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     shared = [
         inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
-        for field in fields(Spending)
+        for field in fields(FitOptions)
         if field.default is not MISSING
     ]
     everything = [*(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), *shared]
 
     @wraps(command)
     def complete(**given: Any) -> None:
-        common = Spending(**{each.name: given.pop(each.name) for each in shared})
+        common = FitOptions(**{each.name: given.pop(each.name) for each in shared})
         command(common, **given)
 
     complete.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]

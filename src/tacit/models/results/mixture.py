@@ -1,29 +1,33 @@
-"""The components of a mixture as a table."""
+"""The components of a mixture, for people and for machines."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.cli import screen
 from tacit.mixture import GaussianMixture
 from tacit.mixture.table_mixture import table_layout
+from tacit.models.results.blocks import Block, NumberedTable
+from tacit.models.results.cells import spreads
 from tacit.tables import Categorical, Numeric
 
-__all__ = ["component_table", "spreads", "summary"]
+__all__ = ["blocks", "summary"]
 
 Array = NDArray[np.float64]
 
 
-def component_table(model: GaussianMixture) -> None:
-    """Print the weights of components, and what is in them, for as many as there is room for."""
+def blocks(model: GaussianMixture) -> list[Block]:
+    """Return the weights of components and what is in them, and how many rows are outliers."""
     rows = {"weight": [f"{weight:.1%}" for weight in model.weights_]} | _cells(model)
-    screen.numbered_table("component", rows, "of less weight")
-    if model.outliers_ is not None and model.outliers_.weight:
-        screen.say(f"Beside them, {model.outliers_.weight:.1%} of the rows are outliers: no component explains them.")
+    table = NumberedTable("component", rows, "of less weight")
+    if model.outliers_ is None or not model.outliers_.weight:
+        return [table]
+    return [
+        table,
+        f"Beside them, {model.outliers_.weight:.1%} of the rows are outliers: no component explains them.",
+    ]
 
 
 def summary(model: GaussianMixture) -> dict[str, Any]:
@@ -36,23 +40,6 @@ def summary(model: GaussianMixture) -> dict[str, Any]:
         "outliers": 0.0 if model.outliers_ is None else model.outliers_.weight,
         "levels": {name: shares.tolist() for name, shares in getattr(model, "level_probabilities_", {}).items()},
     }
-
-
-def spreads(means: Array, deviations: Array) -> list[str]:
-    """Write means and standard deviations to two digits of the largest deviation, or whole if it is large.
-
-    Examples
-    --------
-    >>> spreads(np.array([31.25, -0.01]), np.array([4.4, 12.0]))
-    ['31 ± 4', '0 ± 12']
-    >>> spreads(np.array([7230.4]), np.array([9500.2]))
-    ['7,230 ± 9,500']
-    """
-    decimals = max(0, 1 - math.floor(math.log10(deviations.max())))
-    if decimals > 4 or deviations.max() >= 1e9:
-        return [f"{mean:.3g} ± {deviation:.2g}" for mean, deviation in zip(means, deviations)]
-    rounded = np.round(means, decimals) + 0.0  # no -0.0
-    return [f"{mean:,.{decimals}f} ± {deviation:,.{decimals}f}" for mean, deviation in zip(rounded, deviations)]
 
 
 def _number_columns(model: GaussianMixture) -> list[str] | None:

@@ -1,0 +1,100 @@
+"""What a reader of a mixture should be warned of."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy.special import ndtr
+
+from tacit.privacy import Certificate
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, listed_some, rows_needed
+from tacit.report.numerals import listed, percent
+from tacit.report.view import MixtureView, NumberColumn
+
+__all__ = ["mixture_cautions"]
+
+_ALIKE = 0.8  # overlap from which two components are hardly two
+_LITTLE_USED = 0.2  # of a public range
+_MUCH_OUTSIDE = 0.1  # of the model's rows
+_MOST_NAMED = 6
+
+
+def mixture_cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:
+    """Return all cautions, the gravest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+    >>> model = tacit.GaussianMixture(bounds=(-100, 100), random_state=0).fit(X)
+    >>> [caution.title for caution in mixture_cautions(MixtureView.of(model), model.privacy_)]
+    ['Seeded noise protects nobody', 'Public ranges are little used']
+    """
+    return by_gravity([*budget_cautions(certificate), *_components(view, certificate), *_bounds(view)])
+
+
+def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
+    cautions = []
+    groups = view.copies()
+    repeated = [group for group in groups if len(group) > 1]
+    if repeated:
+        named = "; ".join(listed_numbers(group) for group in repeated)
+        text = (
+            f"Components {named} are the same. The noise was too large to tell so many apart: {len(groups)} different "
+            f"ones were found, and {view.count} asked for. The result is sound; fewer components say as much."
+        )
+        cautions.append(Caution("warning", "Some components are copies", text))
+    firsts = [group[0] for group in groups]
+    alike = [pair for pair in combinations(firsts, 2) if view.overlap(*pair) > _ALIKE]
+    if alike:
+        named = listed([f"{i + 1} and {j + 1}" for i, j in alike[:_MOST_NAMED]])
+        text = f"Components {named} overlap so much that most of their rows could belong to either. Take them as one."
+        cautions.append(Caution("warning", "Components can hardly be told apart", text))
+    if certificate.rows and certificate.releases:
+        needed = rows_needed(certificate, len(view.columns))
+        faint = [k for k in firsts if view.weights[k] * certificate.rows < needed]
+        if faint:
+            text = (
+                f"So much noise and so many columns want some {needed:,.0f} rows for each component, and "
+                f"{listed_numbers(faint)} {'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
+            )
+            cautions.append(Caution("warning", "Some components rest on few rows beside the noise", text))
+    return cautions
+
+
+def _bounds(view: MixtureView) -> list[Caution]:
+    cautions = []
+    unused = [(column, share) for column in view.numbers if (share := _used(view, column)) < _LITTLE_USED]
+    if unused:
+        text = (
+            f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If "
+            "more is known publicly, without looking at these rows, narrower bounds help: the default method gains "
+            "little by them, the methods “joint” and “per_parameter” a lot."
+        )
+        cautions.append(Caution("note", "Public ranges are little used", text))
+    beyond = [(column, share) for column in view.numbers if (share := _outside(view, column)) > _MUCH_OUTSIDE]
+    if beyond:
+        text = (
+            f"The model places many rows beyond the range of {_columns(beyond)}, where none can be: bell curves fit a "
+            "lopsided column roughly. Synthetic rows are moved back to the edge."
+        )
+        cautions.append(Caution("note", "The model reaches beyond the bounds", text))
+    return cautions
+
+
+def _used(view: MixtureView, column: NumberColumn) -> float:
+    means, reach = view.means[:, column.place], 3 * view.deviations(column.place)
+    low, high = np.clip([(means - reach).min(), (means + reach).max()], column.low, column.high)
+    return float((high - low) / (column.high - column.low))
+
+
+def _outside(view: MixtureView, column: NumberColumn) -> float:
+    means, deviations = view.means[:, column.place], view.deviations(column.place)
+    beyond = ndtr((column.low - means) / deviations) + ndtr((means - column.high) / deviations)
+    return float(view.weights @ beyond)
+
+
+def _columns(named: list[tuple[NumberColumn, float]]) -> str:
+    return listed_some([f"{column.name} ({percent(share)})" for column, share in named])

@@ -1,0 +1,248 @@
+"""Nothing about a model can be forgotten: every public estimator has a card, and every card is complete and true.
+
+A card says how a model is shown, stored, offered on the command line, forecast and used for predictions; where it lacks
+something, it says why in a sentence. Beside the card a model needs a page of the documentation, a replay, an audit and
+the checks of scikit-learn.
+"""
+
+import ast
+import inspect
+import re
+import runpy
+import warnings
+from enum import EnumMeta
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli.app import app
+from tacit.models import CARDS, Without, card_named, find_card
+from tacit.models.command import REQUIRED
+from tacit.models.registry import COMMANDS, TRIALS
+from tacit.models.trials.simulation import Setting
+from tacit.models.trials.trial import FIGURES
+from tacit.report import report_html
+from tacit.report.words import step_meaning
+from tacit.sources import as_source
+
+ROOT = Path(__file__).parents[3]
+TESTS = ROOT / "tests"
+PUBLIC = {name for name in tacit.__all__ if hasattr(getattr(tacit, name), "fit")}
+NAMES = [card.name for card in CARDS]
+SENTENCE = re.compile(r"[A-Z].+\.")
+
+
+def having(what):
+    return [card.name for card in CARDS if not isinstance(getattr(card, what), Without)]
+
+
+@cache
+def usual_fits():
+    """How replays fit each estimator: rows and options."""
+    return runpy.run_path(str(TESTS / "privacy" / "test_replay.py"))["USUAL"]
+
+
+@cache
+def fitted(name):
+    rows, options = usual_fits()[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return getattr(tacit, name)(**options, random_state=0).fit(*rows)
+
+
+def test_every_public_estimator_is_registered_once():
+    assert sorted(NAMES) == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_is_found_by_name_by_model_and_by_a_class_derived_from_it(name):
+    card, estimator = card_named(name), getattr(tacit, name)
+    derived = type("Derived", (estimator,), {})
+    assert card.estimator is estimator
+    assert find_card(object.__new__(estimator)) is find_card(object.__new__(derived)) is card
+
+
+def test_what_only_has_the_name_of_an_estimator_has_no_card():
+    assert find_card(type("Ridge", (), {})()) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_model_lacks_has_a_reason(name):
+    lacks = [value.reason for value in vars(card_named(name)).values() if isinstance(value, Without)]
+    assert [reason for reason in lacks if not SENTENCE.fullmatch(reason)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_that_are_imported_later_are_there(name):
+    card = card_named(name)
+    parts = [card.presentation, card.predictions]
+    parts += [] if isinstance(card.results, Without) else [card.results.blocks, card.results.summary]
+    parts += [] if isinstance(card.trial, Without) else [card.trial.draw, card.trial.create]
+    for part in parts:
+        if callable(part):
+            assert callable(getattr(import_module(part.__module__), part.__name__))
+
+
+@pytest.mark.parametrize("name", having("presentation"))
+def test_a_model_has_a_page_of_its_own(name):
+    page = report_html(fitted(name))
+    assert "Before you rely on it" in page
+    assert "Seeded noise protects nobody" in page  # its cautions are those of the certificate, and more
+
+
+@pytest.mark.parametrize("name", having("presentation"))
+def test_a_page_says_what_each_release_measures(name):
+    assert [each.name for each in fitted(name).privacy_.releases if not step_meaning(each.name, "all rows")] == []
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*having("presentation")}))
+def test_a_model_without_a_page_is_refused(name):
+    with pytest.raises(TypeError, match="A report is about a fitted model"):
+        report_html(fitted(name))
+
+
+@pytest.mark.parametrize("name", having("stored"))
+def test_a_stored_model_reads_back_exactly(name, tmp_path):
+    model, card = fitted(name), card_named(name)
+    first = tacit.save_model(model, tmp_path / "first.tacit")
+    again = tacit.load_model(first)
+    assert type(again) is type(model)
+    assert tacit.save_model(again, tmp_path / "second.tacit").read_bytes() == first.read_bytes()
+    assert {*model._stored()} <= {*card.stored}, "the card says what each key holds"
+    assert {*card.parameters} <= {*inspect.signature(card.estimator).parameters}
+    for key, value in vars(model).items():
+        if key.endswith("_") and isinstance(value, np.ndarray | float | int):
+            np.testing.assert_array_equal(getattr(again, key), value)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {*having("stored")}))
+def test_a_model_that_no_file_holds_is_refused(name, tmp_path):
+    with pytest.raises(TypeError, match="A model file holds one of"):
+        tacit.save_model(fitted(name), tmp_path / "model.tacit")
+
+
+def requests(command):
+    """Yield what a command fits, with each word that each of its options takes."""
+    usual = {each.name: "y" if each.default is REQUIRED else each.default for each in command.options}
+    for option in command.options:
+        words = list(option.type) if isinstance(option.type, EnumMeta) else [usual[option.name]]
+        for word in words:
+            yield command.request(usual | {option.name: word}, True)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_fits_the_models_that_have_it_with_options_they_know(command):
+    fits = list(requests(command))
+    assert {each.estimator for each in fits} == {card.name for card in CARDS if card.command is command}
+    for estimator, parameters in fits:
+        known = {*inspect.signature(getattr(tacit, estimator)).parameters, "target"}
+        assert {*parameters} <= known
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_command_is_offered_and_explained(command):
+    shown = CliRunner().invoke(app, ["fit", command.name, "--help"], env={"COLUMNS": "200"})
+    assert shown.exit_code == 0
+    assert command.help.split(".")[0] in re.sub(r"\s+", " ", shown.stdout)
+    for option in command.options:
+        assert (option.flags or (f"--{option.name.replace('_', '-')}",))[0] in shown.stdout
+    assert all(example.startswith("tacit fit ") for example in command.examples)
+
+
+@pytest.mark.parametrize("name", having("results"))
+def test_what_a_command_fits_is_shown_and_summarised(name):
+    results, model = card_named(name).results, fitted(name)
+    assert re.fullmatch(r"[A-Z].* (to|in|of)", results.words(model))
+    assert list(results.blocks(model))
+    assert results.summary(model)
+
+
+def test_models_with_a_command_say_what_they_found():
+    assert having("results") == having("command")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fit_has_a_plan_that_its_budget_covers(name):
+    certificate = fitted(name).privacy_
+    assert certificate.plan.steps
+    assert certificate.delta(certificate.budget.epsilon) <= certificate.budget.delta
+
+
+@pytest.mark.parametrize("kind", TRIALS)
+def test_a_forecast_has_figures_with_names(kind):
+    card, setting = TRIALS[kind], Setting.of(None, 3)
+    size = None if card.trial.parts is None else 2
+    table = card.trial.draw(setting, 500, size, {}, np.random.default_rng(0))
+    create = card.trial.create or card.estimator
+    model = create(*([] if size is None else [size]), bounds=setting.bounds, epsilon=20.0, random_state=0)
+    assert {*table.judge(model.fit(table.rows, *table.target))} <= {*FIGURES}
+    assert {*card.trial.options} <= {*inspect.signature(card.estimator).parameters}
+
+
+@pytest.mark.parametrize("name", having("predictions"))
+def test_predictions_are_columns_with_a_cell_for_each_row(name):
+    rows = usual_fits()["GaussianMixture"][0][0]
+    columns = card_named(name).predictions(fitted(name), as_source(rows))
+    assert columns
+    assert {np.shape(column) for column in columns.values()} == {(len(rows),)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_that_draws_rows_does(name):
+    if card_named(name).draws_rows:
+        assert fitted(name).sample(5, 0) is not None
+    assert not card_named(name).draws_rows or name in having("command")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_of_the_documentation_is_about_it(name):
+    page = ROOT / "docs" / card_named(name).docs
+    assert re.search(rf"\b{name}\b", page.read_text(encoding="utf-8"))
+    assert f": {page.name}\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def test_every_model_is_replayed():
+    assert sorted(usual_fits()) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_is_audited(name):
+    attacks = [*(TESTS / "privacy").glob("test_audit*.py"), *(TESTS / "privacy").glob("test_*attacked.py")]
+    attacks += (TESTS / "privacy").glob("test_transcript*.py")
+    assert any(re.search(rf"\b{name}\b", path.read_text(encoding="utf-8")) for path in attacks)
+
+
+@cache
+def checked_by_scikit_learn():
+    """The estimators that scikit-learn's checks are run on, anywhere in the tests."""
+    names = set()
+    for path in (TESTS / "unit").rglob("test_*.py"):
+        if "@parametrize_with_checks" in path.read_text(encoding="utf-8") and path != Path(__file__):
+            for each in runpy.run_path(str(path)).values():
+                marks = getattr(each, "pytestmark", []) if inspect.isfunction(each) else []
+                cases = [case for mark in marks if mark.args[:1] == ("estimator, check",) for case in mark.args[1]]
+                names |= {card.name for case in cases if (card := find_card(getattr(case, "values", case)[0]))}
+    return names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_passes_the_checks_of_scikit_learn(name):
+    assert name in checked_by_scikit_learn()
+
+
+@pytest.mark.parametrize("room", ["storage", "cli"])
+def test_a_room_has_no_list_of_models_of_its_own(room):
+    """``tacit demo`` shows one model, of its choice."""
+    named = set()
+    for path in (ROOT / "src" / "tacit" / room).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "id", None) or getattr(node, "attr", None)
+            names = {name} | {alias.name for alias in getattr(node, "names", []) if isinstance(alias, ast.alias)}
+            if names & PUBLIC and path.name != "demo.py":
+                named.add(path.name)
+    assert named == set()
