@@ -347,5 +347,5 @@ def tilted_delta(epsilons: Array, mu: float, bend: float, rows: int) -> Array:
     least = -ndtri(1 / (2 * rows))
     t = np.maximum((epsilons - shift - mu * mu / 2) / mu, least)
     values = 2 * rows * (ndtr(-t) - np.exp(epsilons - shift + log_ndtr(-t - mu)))
-    found: Array = np.clip(values, 0.0, 1.0)
-    return found
+    deltas: Array = np.clip(values, 0.0, 1.0)
+    return deltas

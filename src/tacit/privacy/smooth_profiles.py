@@ -64,8 +64,8 @@ def smooth_laplace_delta(epsilons: Array, shift: float, scale: float) -> Array:
     z = np.minimum(np.maximum(kink, first), last)
     q, r = ndtr(z + scale), ndtr(z)
     most = np.minimum(math.exp(shift) * q, -math.expm1(-shift) + math.exp(-shift) * q)
-    found: Array = np.clip((most - np.exp(epsilons) * r) * FORMULA_SLACK, 0.0, 1.0)
-    return found
+    deltas: Array = np.clip((most - np.exp(epsilons) * r) * FORMULA_SLACK, 0.0, 1.0)
+    return deltas
 
 
 def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dimensions: int) -> Array:
@@ -100,5 +100,5 @@ def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dime
         here = mass(radius2, dimensions, centre**2)
         there = mass(radius2 * other, dimensions, (centre - shift) ** 2 * other)
         worst = np.maximum(worst, here - np.exp(epsilons) * there)
-    found: Array = np.clip(worst * FORMULA_SLACK, 0.0, 1.0)
-    return found
+    deltas: Array = np.clip(worst * FORMULA_SLACK, 0.0, 1.0)
+    return deltas

@@ -209,8 +209,7 @@ class Curator:
         Parameters
         ----------
         name : str
-            The plan's step, which is Gaussian. Its noise is for the minimum itself, or, with a tilt, for the error of
-            the computed minimum.
+            The plan's Gaussian step. Its noise is for the minimum, or, with a tilt, for the error of the computed one.
         minimum : Minimum
             What to minimise. If it is tilted, that is a step of the plan too.
         """
@@ -220,14 +219,13 @@ class Curator:
             raise PlanError("There are more rows than the bounds on this minimum allow for.")
         search = self._search(minimum)
         precision = Precision.exact(search.sensitivity, minimum.size, step.noise_multiplier)
-        sensitivity, lattice = precision.sensitivity, precision.noise
+        sensitivity, lattice, sums = precision.sensitivity, precision.noise, search.lattice
         scale, tilt = self._scale(step, sensitivity), np.zeros(minimum.size)
         precision.check_noise(name, scale, exact=False)
         if tilted is not None:
             grid = Lattice(search.tilt_step)
             with self._lock:
                 tilt = grid.to_float(discrete_gaussian(search.tilt_scale / grid.step, minimum.size, self._generator))
-        sums = search.lattice
         at_minimum = search.find(lambda statistic: sums.to_float(self._sum(step, before, statistic, sums)), tilt)
         with self._lock:
             noise = discrete_gaussian(scale / lattice.step, minimum.size, self._generator)

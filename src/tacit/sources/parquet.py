@@ -203,11 +203,11 @@ class _Seams:
 
 def _files_in(folder: Path) -> list[Path]:
     """Return the Parquet files in a folder and those in it, in order; refuse a folder without any."""
-    found = [
+    files = [
         file
         for file in sorted(folder.rglob("*.parquet"))
         if file.is_file() and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     ]
-    if not found:
+    if not files:
         raise IsADirectoryError(f"{folder} is a directory without .parquet files; pass one with some, or a file.")
-    return found
+    return files

@@ -136,10 +136,10 @@ class Smoothed(_ByColumn):
         # Within a power of two, bits are linear in the number.
         part = (bits & (2**_STEP_BITS - 1)) * 2.0**-_STEP_BITS
         low = table[place]
-        found = low + part * (table[place + 1] - low)
+        values = low + part * (table[place + 1] - low)
         small = np.minimum(size, 2.0**_FIRST)
-        found = np.where(size < 2.0**_FIRST, small * (1.0 - cubic * (small * small)) / self.bound, found)
-        return np.copysign(np.minimum(found, 1.0), u) * ~np.isnan(u)
+        values = np.where(size < 2.0**_FIRST, small * (1.0 - cubic * (small * small)) / self.bound, values)
+        return np.copysign(np.minimum(values, 1.0), u) * ~np.isnan(u)
 
     def bias(self, order: float) -> float:
         """Return the supremum, found numerically; for orders up to 3, as beyond it there is none."""
@@ -205,12 +205,12 @@ def smoothed_influence(u: Array, beta: float) -> Array:
     size = np.minimum(np.abs(np.where(np.isnan(u), 0.0, u)), 1e8)
     small = np.minimum(size, 1e-4)
     middle = np.clip(size, 1e-4, 1.0)
-    found = np.where(size < 1e-4, small - _cubic(beta) * small**3, _closed_form(middle, middle / math.sqrt(beta)))
+    values = np.where(size < 1e-4, small - _cubic(beta) * small**3, _closed_form(middle, middle / math.sqrt(beta)))
     large = size > 1.0
     if large.any():
-        found[large] = _integral(size[large], size[large] / math.sqrt(beta))
-    found = np.where(np.isinf(u), smoothed_bound(beta), np.minimum(found, smoothed_bound(beta)))
-    return np.where(np.isnan(u), 0.0, np.copysign(found, u))
+        values[large] = _integral(size[large], size[large] / math.sqrt(beta))
+    values = np.where(np.isinf(u), smoothed_bound(beta), np.minimum(values, smoothed_bound(beta)))
+    return np.where(np.isnan(u), 0.0, np.copysign(values, u))
 
 
 def smoothed_bound(beta: float) -> float:
@@ -251,11 +251,11 @@ def _closed_form(a: Array, b: Array) -> Array:
 
 def _integral(a: Array, b: Array) -> Array:
     """E phi(a + b Z) for a > 1: what lies beyond +-sqrt(2), and an integral over what lies between."""
-    found = _PLAIN_BOUND * (ndtr((a - _ROOT2) / b) - ndtr(-(a + _ROOT2) / b))
+    values = _PLAIN_BOUND * (ndtr((a - _ROOT2) / b) - ndtr(-(a + _ROOT2) / b))
     for node, weight in zip(_ROOT2 * _NODES, _ROOT2 * _WEIGHTS):
         density = np.exp(-(((node - a) / b) ** 2) / 2) / (b * math.sqrt(2 * math.pi))
-        found = found + weight * (node - node**3 / 6) * density
-    return found
+        values = values + weight * (node - node**3 / 6) * density
+    return values
 
 
 @lru_cache(maxsize=8)

@@ -59,15 +59,15 @@ def features(domain: Domain) -> tuple[Feature, ...]:
         low, high = domain.centre - radius * domain.scale, domain.centre + radius * domain.scale
         names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
         return tuple(Feature(str(name), str(name), float(a), float(b)) for name, a, b in zip(names, low, high))
-    found: list[Feature] = []
+    numbers: list[Feature] = []
     for name in domain.schema.used:
         column = domain.schema.columns[name]
         words = column.description
         if isinstance(column, Numeric):
-            found.append(Feature(name, name, column.low, column.high, description=words))
+            numbers.append(Feature(name, name, column.low, column.high, description=words))
         elif isinstance(column, Categorical):
             labels = column.labels(name)
-            found += [Feature(name, label, 0.0, 1.0, is_share=True, description=words) for label in labels]
+            numbers += [Feature(name, label, 0.0, 1.0, is_share=True, description=words) for label in labels]
         elif isinstance(column, Boolean):
-            found.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # The codes are -1 and 1.
-    return tuple(found)
+            numbers.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # The codes are -1 and 1.
+    return tuple(numbers)

@@ -66,12 +66,12 @@ class Bins:
         """Return the bin of each row's cell, -1 where it is missing: a yes or no is 1 where it is positive."""
         cells = block[:, self.places]
         if self.edges is not None:
-            found = np.searchsorted(self.edges[1:-1], cells[:, 0], side="right")
+            bins = np.searchsorted(self.edges[1:-1], cells[:, 0], side="right")
         elif len(self.places) == 1:
-            found = (cells[:, 0] > 0).astype(np.intp)
+            bins = (cells[:, 0] > 0).astype(np.intp)
         else:
-            found = cells.argmax(axis=1)
-        return np.where(np.isnan(cells).any(axis=1), -1, found)
+            bins = cells.argmax(axis=1)
+        return np.where(np.isnan(cells).any(axis=1), -1, bins)
 
     def grouped(self, bins: Codes) -> Codes:
         """Return the groups of bins; those of -1, missing, are the last group if there is one."""

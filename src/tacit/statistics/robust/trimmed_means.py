@@ -178,10 +178,10 @@ def smooth_sensitivity(
         lengths = p_high - p_low + 1
         starts = np.cumsum(lengths) - lengths
         p = np.arange(lengths.sum()) - np.repeat(starts - p_low, lengths)
-        found = terms(p, np.repeat(q, lengths))
-        tops = np.maximum.reduceat(found, starts)
+        values = terms(p, np.repeat(q, lengths))
+        tops = np.maximum.reduceat(values, starts)
         best = max(best, float(tops.max()))
-        places = np.flatnonzero(found == np.repeat(tops, lengths))
+        places = np.flatnonzero(values == np.repeat(tops, lengths))
         at = p[places[np.searchsorted(places, starts)]]
         halves = (q_low, q - 1, at, p_high), (q + 1, q_high, p_low, at)
         q_low, q_high, p_low, p_high = (np.concatenate(both) for both in zip(*halves))
