@@ -44,6 +44,7 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
+from tacit.fitting.measurement import Measurement
 from tacit.linear import robust_descent
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
@@ -197,6 +198,10 @@ class WithoutNoise:
     def noise(self, step: str, statistic: Any) -> float:
         """Return no noise."""
         return 0.0
+
+    def measure(self, step: str, statistic: Any) -> Measurement:
+        """Return the sum with its noise."""
+        return Measurement(self.release(step, statistic), 0.0)
 
 
 @lru_cache(maxsize=100)

@@ -10,9 +10,9 @@ import numpy as np
 from tacit.messages import brief
 from tacit.statistics.components import Array
 
-_TRIALS = 512
-_DIFFERENCE = 1e-4
-_TOLERANCE = 1e-6
+_TRIALS = 512  # Random predictions and targets that a loss is checked on.
+_DIFFERENCE = 1e-4  # Step of the numerical derivative.
+_TOLERANCE = 1e-6  # Relative error that the check allows.
 
 
 @dataclass(frozen=True)

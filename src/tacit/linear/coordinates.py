@@ -3,8 +3,8 @@
 Noise on a gradient is the same in every direction. In coordinates in which inputs are white it is spread evenly over
 what there is to learn, and of all coordinates those have the least total error. Two things keep from going all the way:
 what is not known of the scatter cannot be undone, and directions in which inputs hardly vary have little to say, unless
-coefficients there are huge. So inputs are divided by sqrt(variance + level) along each axis, with a level that grows
-with the noise (:class:`Coordinates`).
+coefficients there are huge. So inputs are divided by sqrt(variance + added) along each axis, where what is
+added grows with the noise (:class:`Coordinates`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from tacit.linear.input_spread import InputSpread
 from tacit.release.row_maps import Standardise, Whiten
 from tacit.statistics.components import Array
 
-_LEVEL = 16.0  # about one over the squared curvature of an ordinary row
-_UNSEEN = 0.3  # of the noise of a variance, which may be there where none is seen
-_LEAST_LEVEL, _LEVEL_ROUNDS = 1e-6, 20
-_LEAST_LEFT = 1e-4  # of the target's variance, that is never explained
+# What is added to the variance of each direction before inputs are divided by its square root.
+_NOISE_FACTOR = 16.0  # About one over the squared curvature of an ordinary row.
+_LEAST_ADDED, _FIXED_POINT_ROUNDS = 1e-6, 20
+_UNSEEN = 0.3  # Variance that a direction may have where none is seen, relative to the noise of a variance.
+_LEAST_UNEXPLAINED = 1e-4  # Least part of the target's variance that inputs leave unexplained.
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Scatter:
         second = self.second + self.noise * np.eye(len(self.second))
         explained = float(second[:-1, -1] @ np.linalg.solve(second[:-1, :-1], second[:-1, -1]))
         variance = max(float(second[-1, -1]), 1e-12)
-        return float(self.units[-1] * np.sqrt(max(variance - explained, _LEAST_LEFT * variance)))
+        return float(self.units[-1] * np.sqrt(max(variance - explained, _LEAST_UNEXPLAINED * variance)))
 
     def slopes(self, coordinates: Coordinates) -> Array:
         """Return how the target rises with inputs in these coordinates, about, in units of the residuals' scale."""
@@ -108,17 +109,17 @@ class Coordinates:
         """
         units = scatter.units[:-1]
         values, axes = np.linalg.eigh(scatter.second[:-1, :-1])
-        variances = np.maximum(values, 0.0)  # what noise took below zero it has put on others: the sum is known better
+        variances = np.maximum(values, 0.0)  # What noise took below zero it has put on others.
         variances *= max(float(values.sum()), 1e-12) / max(float(variances.sum()), 1e-12)
         each = signal**2 / float(variances.sum())
-        level = _LEAST_LEVEL
-        for _ in range(_LEVEL_ROUNDS):
-            length2 = 1.0 + float(np.sum(variances / (variances + level)))
-            level = max(scatter.noise, _LEVEL * (noise / scatter.rows) ** 2 * length2 / each, _LEAST_LEVEL)
-        whitener = (axes / np.sqrt(variances + level)).T / units
+        added = _LEAST_ADDED
+        for _ in range(_FIXED_POINT_ROUNDS):
+            length2 = 1.0 + float(np.sum(variances / (variances + added)))
+            added = max(scatter.noise, _NOISE_FACTOR * (noise / scatter.rows) ** 2 * length2 / each, _LEAST_ADDED)
+        whitener = (axes / np.sqrt(variances + added)).T / units
         # A direction that noise has emptied may have some variance yet: with none, steps there would know no measure.
-        likely = np.maximum(variances, _UNSEEN * scatter.noise) / (variances + level)
-        return cls(scatter.mean[:-1], whitener, likely, each * (variances + level), scatter.rows)
+        likely = np.maximum(variances, _UNSEEN * scatter.noise) / (variances + added)
+        return cls(scatter.mean[:-1], whitener, likely, each * (variances + added), scatter.rows)
 
     @classmethod
     def standard(cls, scatter: Scatter, signal: float) -> Coordinates:

@@ -132,7 +132,7 @@ class ERM(PrivateEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        penalty = self._checked_penalty()
+        penalty = self._check_penalty()
         budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
@@ -159,7 +159,7 @@ class ERM(PrivateEstimator):
         """Return the linear prediction of each row."""
         return linear_predictions(self, X)[:, 0]
 
-    def _checked_penalty(self) -> Any:
+    def _check_penalty(self) -> Any:
         check_choices(self, solver=("auto", *SOLVERS))
         if not isinstance(self.loss, ConvexLoss):
             raise ValueError(

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem, bounded, measure_gradient
+from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
@@ -31,7 +31,7 @@ def descend(problem: Problem, curator: Curator, iterations: int, after: AfterRel
     for index in range(iterations):
         gradient = measure_gradient(problem, curator, GRADIENT, point)
         momentum = _MOMENTUM * momentum + gradient
-        point = bounded(problem.prox(point - step * momentum, step))
+        point = keep_finite(problem.prox(point - step * momentum, step))
         mean = _mean_of_second_half(mean, point, index, iterations)
         after(GRADIENT, mean if index >= iterations // 2 else point)
     return Solution(mean)
@@ -47,7 +47,7 @@ def descend_accelerated(problem: Problem, curator: Curator, iterations: int, aft
     for index in range(iterations):
         gradient = measure_gradient(problem, curator, GRADIENT, point)
         weight, step = 2 / (index + 2), (index + 2) / (4 * smoothness)
-        z = bounded(problem.prox(z - step * gradient, step))
+        z = keep_finite(problem.prox(z - step * gradient, step))
         y = weight * z + (1 - weight) * y
         ahead = 2 / (index + 3)
         point = ahead * z + (1 - ahead) * y
@@ -67,7 +67,7 @@ def descend_stochastically(
     for index in range(iterations):
         gradient = measure_gradient(problem, curator, GRADIENT, point, RATE * problem.rows)
         step = 1 / (smoothness * math.sqrt(1 + index / 10))
-        point = bounded(problem.prox(point - step * gradient, step))
+        point = keep_finite(problem.prox(point - step * gradient, step))
         mean = _mean_of_second_half(mean, point, index, iterations)
         after(GRADIENT, mean if index >= iterations // 2 else point)
     return Solution(mean)

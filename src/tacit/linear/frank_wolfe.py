@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.fitting.measurement import measure
 from tacit.linear.penalties import L1Ball
-from tacit.linear.problem import Problem, bounded
+from tacit.linear.problem import Problem, keep_finite
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Laplace, Selection, Step
 from tacit.release import Choice, Curator
@@ -61,7 +61,7 @@ def _move_intercept(problem: Problem, curator: Curator, point: Array) -> Array:
     rows = problem.rows or max(counted, 1.0)
     point = point.copy()
     point[0, 0] -= statistic.scale[0] * sums[0] / rows / problem.loss.smoothness
-    return bounded(point)
+    return keep_finite(point)
 
 
 def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.linear.coordinates import Scatter
-from tacit.linear.row_shares import dealt
+from tacit.linear.row_shares import deal
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.two_stage_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
 from tacit.privacy import Gaussian, Relation, Step
@@ -108,7 +108,7 @@ class InputSchedule:
         }
         budgets = _BUDGETS_WITH_LEVELS if self.layout.levels else _BUDGETS
         return [
-            dealt(Gaussian(name, math.sqrt(count / (self.power * budgets[name])), count, sizes[name]), self.shares)
+            deal(Gaussian(name, math.sqrt(count / (self.power * budgets[name])), count, sizes[name]), self.shares)
             for name, count in self._releases.items()
         ]
 

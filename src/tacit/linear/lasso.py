@@ -128,8 +128,8 @@ class Lasso(LinearModelMixin, PrivateEstimator):
     def _check_options(self) -> None:
         check_number("alpha", self.alpha)
 
-    def _penalised(self, fit: LinearFit) -> LinearFit:
-        return fit.penalised(self.alpha, 0.0)
+    def _penalise(self, fit: LinearFit) -> LinearFit:
+        return fit.penalise(self.alpha, 0.0)
 
 
 class ElasticNet(LinearModelMixin, PrivateEstimator):
@@ -261,5 +261,5 @@ class ElasticNet(LinearModelMixin, PrivateEstimator):
         check_number("alpha", self.alpha)
         check_number("l1_ratio", self.l1_ratio, 1.0)
 
-    def _penalised(self, fit: LinearFit) -> LinearFit:
-        return fit.penalised(self.alpha * self.l1_ratio, self.alpha * (1 - self.l1_ratio) * fit.rows)
+    def _penalise(self, fit: LinearFit) -> LinearFit:
+        return fit.penalise(self.alpha * self.l1_ratio, self.alpha * (1 - self.l1_ratio) * fit.rows)

@@ -13,7 +13,7 @@ from tacit.linear.problem import Problem
 from tacit.statistics.losses import SquaredLoss
 
 
-def squares(columns: int, rows: int | None, intercept: bool) -> Problem:
+def least_squares_problem(columns: int, rows: int | None, intercept: bool) -> Problem:
     """Return the problem of least squares, beginning at zero."""
     coordinates = Coordinates.as_they_are(columns, math.nan if rows is None else float(rows))
     wide = 1 + columns

@@ -11,8 +11,8 @@ import numpy as np
 from tacit.linear.input_spread import InputSpread
 from tacit.statistics.components import Array
 
-_ROUNDS = 2000
-_SMALL = 1e-12  # change of coefficients, relative to the largest, at which descent has arrived
+_MOST_ROUNDS = 2000  # Rounds of coordinate descent.
+_TOLERANCE = 1e-12  # Change of coefficients, relative to the largest, at which coordinate descent stops.
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class LinearFit:
     --------
     >>> import numpy as np
     >>> fit = LinearFit(np.zeros(2), 1.0, np.array([2.0, 0.1]), np.eye(2), 100.0, 1.0)
-    >>> fit.penalised(0.0, 100.0).slopes, fit.penalised(0.5, 0.0).slopes
+    >>> fit.penalise(0.0, 100.0).slopes, fit.penalise(0.5, 0.0).slopes
     (array([1.  , 0.05]), array([1.5, 0. ]))
     """
 
@@ -58,7 +58,7 @@ class LinearFit:
         """The prediction where all inputs are zero."""
         return self.level - float(self.slopes @ self.centre)
 
-    def restored(self, centre: Array, scale: Array) -> LinearFit:
+    def in_units(self, centre: Array, scale: Array) -> LinearFit:
         """Return the fit in the units of the columns, the target's last, from coordinates (x - centre) / scale."""
         inputs, target = scale[:-1], float(scale[-1])
         units = np.concatenate([[target], target / inputs])
@@ -73,7 +73,7 @@ class LinearFit:
             None if self.spread is None else self.spread.in_units(centre[:-1], inputs),
         )
 
-    def levelled(self, groups: Sequence[Sequence[int]]) -> LinearFit:
+    def centre_levels(self, groups: Sequence[Sequence[int]]) -> LinearFit:
         """Return the same predictions with slopes that add up to zero in each group of columns, which add up to one.
 
         Those are the levels of a category: what all of their slopes have in common cannot be told from the intercept.
@@ -81,7 +81,7 @@ class LinearFit:
         Examples
         --------
         >>> fit = LinearFit(np.array([0.5, 0.5]), 100.0, np.array([99.0, 101.0]), np.eye(2), 100.0, 1.0)
-        >>> fit.intercept, fit.levelled([[0, 1]]).slopes, fit.levelled([[0, 1]]).intercept
+        >>> fit.intercept, fit.centre_levels([[0, 1]]).slopes, fit.centre_levels([[0, 1]]).intercept
         (0.0, array([-1.,  1.]), 100.0)
         """
         turn = np.eye(1 + len(self.slopes))
@@ -93,14 +93,14 @@ class LinearFit:
         errors = None if self.errors is None else turn @ self.errors @ turn.T
         return replace(self, level=float(level), slopes=np.array(slopes), errors=errors)
 
-    def penalised(self, lasso: float, ridge: float) -> LinearFit:
+    def penalise(self, lasso: float, ridge: float) -> LinearFit:
         """Return the fit with the least squared error / (2 rows) + lasso |slopes|_1 + ridge |slopes|_2^2 / (2 rows).
 
         What squared error slopes b have beyond that of this fit is (b - slopes)' covariance (b - slopes), per row.
         """
         pull = self.covariance @ self.slopes
         hessian = self.covariance + ridge / self.rows * np.eye(len(pull))
-        slopes = np.linalg.solve(hessian, pull) if lasso == 0 else _descended(hessian, pull, lasso)
+        slopes = np.linalg.solve(hessian, pull) if lasso == 0 else _coordinate_descent(hessian, pull, lasso)
         return replace(self, slopes=slopes, errors=None)
 
     def standard_errors(self) -> Array:
@@ -112,11 +112,11 @@ class LinearFit:
         return np.concatenate([[intercept], np.sqrt(np.diag(self.errors)[1:])])
 
 
-def _descended(hessian: Array, pull: Array, lasso: float) -> Array:
+def _coordinate_descent(hessian: Array, pull: Array, lasso: float) -> Array:
     """Return the b with the least b' hessian b / 2 - <pull, b> + lasso |b|_1, by coordinate descent."""
     slopes = np.zeros(len(pull))
     fitted = np.zeros(len(pull))  # hessian @ slopes
-    for _ in range(_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         largest = 0.0
         for j, own in enumerate(np.diag(hessian)):
             wanted = pull[j] - fitted[j] + own * slopes[j]
@@ -125,6 +125,6 @@ def _descended(hessian: Array, pull: Array, lasso: float) -> Array:
                 fitted += hessian[:, j] * change
                 slopes[j] = value
                 largest = max(largest, abs(change))
-        if largest <= _SMALL * np.abs(slopes).max(initial=_SMALL):
+        if largest <= _TOLERANCE * np.abs(slopes).max(initial=_TOLERANCE):
             break
     return slopes

@@ -31,7 +31,7 @@ _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "rand
 class LinearModelMixin(RegressorMixin):
     """Fit, predictions and storage of estimators that take ``fit_intercept`` and ``target_bounds`` beside the rest.
 
-    They say in ``_penalised`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
+    They say in ``_penalise`` what they make of a least-squares fit, and in ``_check_options`` what they refuse.
     """
 
     _has_target = True
@@ -104,7 +104,7 @@ class LinearModelMixin(RegressorMixin):
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""
-        fit = self._penalised(fit)
+        fit = self._penalise(fit)
         self.coef_ = fit.slopes
         self.intercept_ = fit.intercept if self.fit_intercept else 0.0
         if fit.variance is not None:
@@ -114,9 +114,9 @@ class LinearModelMixin(RegressorMixin):
         self._spread = fit.spread
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
-        return fit.restored(joint.centre, joint.scale)
+        return fit.in_units(joint.centre, joint.scale)
 
-    def _penalised(self, fit: LinearFit) -> LinearFit:
+    def _penalise(self, fit: LinearFit) -> LinearFit:
         return fit
 
     def _check_options(self) -> None:

@@ -216,7 +216,7 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
             return fit
         levels = [list(places) for places in table_layout(self._domain).levels if len(places) > 1]
         fit = super()._in_units(fit, joint)
-        return fit.levelled(levels) if self.fit_intercept else fit
+        return fit.centre_levels(levels) if self.fit_intercept else fit
 
     def _publish(self, fit: LinearFit) -> None:
         super()._publish(fit)

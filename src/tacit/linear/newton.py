@@ -26,8 +26,8 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.fitting.measurement import Measurement, measure
-from tacit.linear.problem import SAMPLING, Problem, bounded
-from tacit.linear.row_shares import dealt
+from tacit.linear.problem import SAMPLING, Problem, keep_finite
+from tacit.linear.row_shares import deal
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
@@ -109,7 +109,7 @@ def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Ste
     first = power * _EARLY_BUDGET if early else 0.0
     steps: list[Step] = [Gaussian(GRADIENT, math.sqrt(late / (power - first)), late, size + 1)]
     if early:
-        steps.insert(0, dealt(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
+        steps.insert(0, deal(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
     return steps
 
 
@@ -141,7 +141,7 @@ def _update(
     if (last := fit.last) is not None:
         both = math.hypot(last.noise, noise)
         secants = (*secants, secant(last.step, last.gradient, last.expected_hessian, gradient, expected, both))
-    hessian = corrected(expected, secants)
+    hessian = correct_hessian(expected, secants)
     seen = fit.covariance @ hessian
     gain = np.linalg.solve(hessian @ seen + noise**2 * np.eye(len(hessian)), seen.T).T
     step = -gain @ gradient
@@ -152,7 +152,7 @@ def _update(
         step *= _LONGEST_STEP / math.sqrt(length2)
         length2 = _LONGEST_STEP**2
     covariance = (covariance + covariance.T) / 2 + _STEP_ERROR**2 * length2 * prior
-    coefficients = bounded(fit.coefficients + step.reshape(fit.coefficients.shape))
+    coefficients = keep_finite(fit.coefficients + step.reshape(fit.coefficients.shape))
     return NewtonState(coefficients, covariance, hessian, _Step(step, gradient, expected, noise), secants)
 
 
@@ -207,14 +207,14 @@ def secant(step: Array, before: Array, curved: Array, after: Array, curves: Arra
     return step, surprise * (trust / max(float(expected @ step), 1e-300))
 
 
-def corrected(hessian: Array, secants: tuple[tuple[Array, Array], ...]) -> Array:
+def correct_hessian(hessian: Array, secants: tuple[tuple[Array, Array], ...]) -> Array:
     """Return the expected curvature, corrected along steps by what was seen there.
 
     Each step moves the curvature along itself, as in Broyden, Fletcher, Goldfarb and Shanno's method.
 
     Examples
     --------
-    >>> corrected(np.eye(2), ((np.array([1.0, 0.0]), np.array([3.0, 0.0])),)).round(3)
+    >>> correct_hessian(np.eye(2), ((np.array([1.0, 0.0]), np.array([3.0, 0.0])),)).round(3)
     array([[4., 0.],
            [0., 1.]])
     """

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.linear.problem import Problem, bounded
+from tacit.linear.problem import Problem, keep_finite
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step, TiltedGaussian
 from tacit.release import Curator, Minimum
@@ -69,7 +69,7 @@ def _minimise(problem: Problem, curator: Curator, ridge: Array, tilt: str | None
         loss.at_zero + longest,
         tilt,
     )
-    coefficients = bounded(curator.minimise(MINIMUM, minimum).reshape(start.shape))
+    coefficients = keep_finite(curator.minimise(MINIMUM, minimum).reshape(start.shape))
     coefficients = np.column_stack([problem.intercept * coefficients[:, 0], coefficients[:, 1:]])
     after(MINIMUM, coefficients)
     return Solution(coefficients)

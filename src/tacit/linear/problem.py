@@ -146,7 +146,7 @@ def measure_gradient(
     return problem.mean_gradient(statistic, measure(curator, step, statistic).value, rows)
 
 
-def bounded(coefficients: Array) -> Array:
+def keep_finite(coefficients: Array) -> Array:
     """Return coefficients that are finite numbers of some reasonable size."""
     return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)
 

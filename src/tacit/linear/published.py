@@ -9,7 +9,7 @@ from typing import Any
 from tacit.fitting.progress import Watch
 from tacit.linear import robust_descent, sample_aggregate, trimmed_descent
 from tacit.linear.coordinates import Coordinates
-from tacit.linear.least_squares import plain_fit, squares
+from tacit.linear.least_squares import least_squares_problem, plain_fit
 from tacit.linear.linear_fit import LinearFit
 from tacit.linear.linear_model import check_number
 from tacit.linear.regression_method import RegressionMethod
@@ -86,7 +86,7 @@ def _robust(
 ) -> RegressionMethod:
     """Return descent with smoothly truncated gradients. The number of rows is released first where it is secret."""
     secret = n_rows is None
-    problem, size = squares(columns, n_rows, intercept), columns + intercept
+    problem, size = least_squares_problem(columns, n_rows, intercept), columns + intercept
 
     def fit(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
         rows = robust_descent.count_rows(problem, curator) if secret else float(n_rows)
@@ -114,7 +114,7 @@ def _trimmed(
     gradient_bounds: tuple[float, float],
 ) -> RegressionMethod:
     """Return descent with trimmed mean gradients."""
-    problem = squares(columns, n_rows, intercept)
+    problem = least_squares_problem(columns, n_rows, intercept)
 
     def fit(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
         after = count_releases(watch, iterations)

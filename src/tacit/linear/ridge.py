@@ -127,5 +127,5 @@ class Ridge(LinearModelMixin, PrivateEstimator):
     def _check_options(self) -> None:
         check_number("alpha", self.alpha)
 
-    def _penalised(self, fit: LinearFit) -> LinearFit:
-        return fit.penalised(0.0, self.alpha)
+    def _penalise(self, fit: LinearFit) -> LinearFit:
+        return fit.penalise(0.0, self.alpha)

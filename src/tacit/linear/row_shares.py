@@ -11,8 +11,8 @@ import math
 from tacit.privacy import Budget, Gaussian, Relation, Split, Step
 
 MOST_SHARES = 32
-_LEAST_SHARES = 8
-_ROWS_PER_SHARE = 20_000
+_LEAST_SHARES = 8  # With fewer shares, all releases are of all rows.
+_ROWS_PER_SHARE = 20_000  # Rows that a share needs at epsilon 1 with up to 20 columns.
 
 
 def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> int:
@@ -32,13 +32,13 @@ def shares_of(rows: int | None, columns: int, budget: Budget, neighbors: Relatio
     return min(shares, MOST_SHARES) if shares >= _LEAST_SHARES else 1
 
 
-def dealt(step: Step, shares: int) -> Step:
+def deal(step: Step, shares: int) -> Step:
     """Return a step whose releases are of one share of the rows after the other, for the same part of the budget.
 
     Examples
     --------
     >>> from tacit.privacy import Gaussian
-    >>> step = dealt(Gaussian("gradient", 3.0, count=9), shares=8)
+    >>> step = deal(Gaussian("gradient", 3.0, count=9), shares=8)
     >>> step.count, step.releases, round(step.weight, 9), Gaussian("gradient", 3.0, count=9).weight
     (2, 16, 1.0, 1.0)
     """

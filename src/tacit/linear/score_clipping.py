@@ -1,4 +1,4 @@
-"""How scores are clipped, and what is made of noisy matrices of them. Plain numerics: no data, no privacy."""
+"""Where scores are clipped, and how noisy matrices of them are smoothed. Plain numerics: no data, no privacy."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from tacit.fitting.shrinkage import shrunk
 from tacit.regressions.regression_moments import kept_by_clipping
 from tacit.statistics.components import Array
 
+# Clip radii to choose from, in typical lengths of scores.
 _RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
-SHAPE_DOUBT = 0.06  # of curvature and second moment of scores: how far from those of normal laws they may be
-_LEAST_SIZE = 0.1  # of a matrix in any direction, relative to its mean
+SHAPE_DOUBT = 0.06  # Prior variance of the Hessian and the second moment of scores about those of Gaussian rows.
+_LEAST_SIZE = 0.1  # Least eigenvalue of a matrix, relative to their mean.
 
 
-def usual_reach(columns: int) -> float:
+def typical_length(columns: int) -> float:
     """Return a length that (1, u) has in next to no row, if u is standard normal.
 
     Examples
     --------
-    >>> round(usual_reach(10), 2)
+    >>> round(typical_length(10), 2)
     5.24
     """
     return math.sqrt(4 + columns + 3 * math.sqrt(2 * columns))
@@ -41,13 +42,13 @@ def best_radius(columns: int, noise: float) -> float:
     """
 
     def variance(radius: float) -> float:
-        kept, spread = kept_by_clipping(columns, usual_reach(columns), radius * math.sqrt(1 + columns))
+        kept, spread = kept_by_clipping(columns, typical_length(columns), radius * math.sqrt(1 + columns))
         return (spread + (noise * radius) ** 2) / kept**2
 
     return min(_RADII, key=variance)
 
 
-def smoothed_matrix(matrix: Array, noise: float, usual: float) -> Array:
+def smooth_matrix(matrix: Array, noise: float, usual: float) -> Array:
     """Return a positive definite matrix of known noise: about `usual` times the identity, and what stands out.
 
     The noise is `noise` on the diagonal and noise / sqrt(2) off it.
@@ -55,10 +56,10 @@ def smoothed_matrix(matrix: Array, noise: float, usual: float) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0).round(3)
+    >>> smooth_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0).round(3)
     array([[1. , 0.5],
            [0.5, 3. ]])
-    >>> smoothed_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0).round(3)
+    >>> smooth_matrix(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0).round(3)
     array([[1., 0.],
            [0., 1.]])
     """

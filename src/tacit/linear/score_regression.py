@@ -38,7 +38,7 @@ from tacit.linear.input_spread import InputSpread
 from tacit.linear.joint_moments import JointMoments, measure_moments
 from tacit.linear.linear_fit import LinearFit
 from tacit.linear.residuals import SCALE_DOUBT, Residuals
-from tacit.linear.score_clipping import SHAPE_DOUBT, best_radius, smoothed_matrix, usual_reach
+from tacit.linear.score_clipping import SHAPE_DOUBT, best_radius, smooth_matrix, typical_length
 from tacit.linear.score_schedule import (
     FINAL,
     FIRST_REFINEMENTS,
@@ -223,7 +223,7 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     noise = measurement.noise / rows * statistic.radius**2
     unsure = (noise / kept) ** 2 / 2
     error = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
-    hessian = smoothed_matrix(measured, noise, kept)
+    hessian = smooth_matrix(measured, noise, kept)
     return replace(fit, hessian=hessian, hessian_error=min(error, fit.hessian_error))
 
 
@@ -237,7 +237,7 @@ def _finish_scores(curator: Curator, schedule: ScoreSchedule, moments: JointMome
     # the error in the coefficients was.
     hessian_error = fit.hessian_error * (kept * fit.scale) ** 2 * float(step @ step)
     covariance = _noise_after_step(fit, gain, fit.hessian, (fit.scale * scores.noise) ** 2 + hessian_error)
-    square = smoothed_matrix(scores.square, scores.unit_noise * scores.statistic.radius**2 / _WEIGHTS[2], spread)
+    square = smooth_matrix(scores.square, scores.unit_noise * scores.statistic.radius**2 / _WEIGHTS[2], spread)
     sandwich = _sandwich(square, fit.hessian, scores.rows, moments.origin is None)
     return replace(
         fit,
@@ -251,7 +251,7 @@ def _finish_scores(curator: Curator, schedule: ScoreSchedule, moments: JointMome
 def _scores(moments: JointMoments, fit: ScoreState, kind: Any) -> ComponentMoments:
     """Return the statistic of scores at the coefficients."""
     inputs = moments.factor[:-1, :-1]
-    reach = usual_reach(len(inputs))
+    reach = typical_length(len(inputs))
     scores = LinearScores(fit.coefficients, fit.scale, moments.centre[:-1], inputs, reach)
     return ComponentMoments(scores, fit.clip_radius * math.sqrt(1 + len(inputs)), *_WEIGHTS, kind)
 

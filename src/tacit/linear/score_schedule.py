@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tacit.linear.residuals import LEVEL, SQUARES
-from tacit.linear.row_shares import MOST_SHARES, dealt, shares_of
+from tacit.linear.row_shares import MOST_SHARES, deal, shares_of
 from tacit.mixture.scale_free import ScaleFree
 from tacit.moments.two_stage_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, Step
@@ -82,14 +82,14 @@ class ScoreSchedule:
         """Return the plan's steps. All but the last two are of shares of the rows, where these are dealt out."""
         moments = self.moments().steps()
         power = sum(step.count / step.noise_multiplier**2 for step in moments)
-        moments = [dealt(step.scaled(math.sqrt(power / _MOMENTS_BUDGET)), self.shares) for step in moments]
+        moments = [deal(step.scaled(math.sqrt(power / _MOMENTS_BUDGET)), self.shares) for step in moments]
         return [*moments, *(self._step(name) for name in _RELEASES)]
 
     def _step(self, name: str) -> Step:
         of_scores = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
         size = 1 if name in (SQUARES, LEVEL) else of_scores
         step = Gaussian(name, _RELEASE_BUDGETS[name] ** -0.5, _RELEASES[name], size)
-        return step if name in (FINAL, LEVEL) else dealt(step, self.shares)
+        return step if name in (FINAL, LEVEL) else deal(step, self.shares)
 
     @property
     def final_noise(self) -> float:

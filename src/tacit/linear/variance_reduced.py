@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.fitting.measurement import measure
-from tacit.linear.problem import Problem, bounded, measure_gradient
+from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
@@ -80,7 +80,7 @@ class EpochRule:
                 difference = problem.mean_gradient(statistic, released.value, RATE * problem.rows)
                 step = self.step_length(problem, inner, released.noise)
                 moved = point - step * (gradient + (difference - snapshot @ problem.ridge))
-                point = bounded(problem.prox(moved, step))
+                point = keep_finite(problem.prox(moved, step))
                 if (number := index - inner // 2 + 1.0) >= 1:
                     mean = mean + (snapshot + self.lookahead * (point - snapshot) - mean) / number
                 after(DIFFERENCE, mean if number >= 1 else point)

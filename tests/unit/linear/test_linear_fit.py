@@ -5,7 +5,7 @@ import pytest
 from sklearn import linear_model
 
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.score_clipping import best_radius, smoothed_matrix
+from tacit.linear.score_clipping import best_radius, smooth_matrix
 
 
 def rows(n=400, d=6, seed=0):
@@ -34,7 +34,7 @@ def least_squares(X, y):
 def test_penalties_are_those_of_scikit_learn(model, lasso, ridge):
     X, y = rows()
     model.fit(X, y)
-    found = least_squares(X, y).penalised(lasso, ridge)
+    found = least_squares(X, y).penalise(lasso, ridge)
     assert found.slopes == pytest.approx(model.coef_, abs=1e-6)
     assert found.intercept == pytest.approx(model.intercept_, abs=1e-5)
     assert ((found.slopes == 0) == (model.coef_ == 0)).all()
@@ -45,7 +45,7 @@ def test_units():
     centre, scale = np.array([1.0] * 6 + [3.0]), np.array([2.0, 0.5, 1.0, 1.0, 10.0, 1.0, 7.0])
     standard = least_squares((X - centre[:-1]) / scale[:-1], (y - centre[-1]) / scale[-1])
     whole = least_squares(X, y)
-    back = standard.restored(centre, scale)
+    back = standard.in_units(centre, scale)
     assert back.slopes == pytest.approx(whole.slopes)
     assert back.intercept == pytest.approx(whole.intercept)
     assert back.covariance == pytest.approx(whole.covariance)
@@ -69,8 +69,8 @@ def test_noise_is_taken_out_of_matrices():
     rng = np.random.default_rng(0)
     truth = np.diag([0.9, 0.5, 0.5, 0.5, 0.5])
     noisy = truth + np.diag(rng.normal(0.0, 0.01, 5))
-    assert smoothed_matrix(noisy, 0.01, 0.5) == pytest.approx(truth, abs=0.04)
+    assert smooth_matrix(noisy, 0.01, 0.5) == pytest.approx(truth, abs=0.04)
     wild = rng.normal(size=(5, 5))
-    smooth = smoothed_matrix(wild + wild.T, 2.0, 0.5)
+    smooth = smooth_matrix(wild + wild.T, 2.0, 0.5)
     assert np.linalg.eigvalsh(smooth).min() > 0
     assert np.abs(smooth - 0.5 * np.eye(5)).max() < 0.5

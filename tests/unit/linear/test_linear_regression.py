@@ -8,7 +8,7 @@ import pytest
 from sklearn import linear_model
 
 import tacit
-from tacit.linear.least_squares import squares
+from tacit.linear.least_squares import least_squares_problem
 from tacit.linear.robust_descent import descend_robustly
 from tacit.privacy import Gaussian, Plan, Split
 from tacit.release import Curator
@@ -298,7 +298,7 @@ def test_robust_descent_takes_a_ridge():
     """Of squared error and ridge the minimum is known."""
     X, y = table(40_000, slopes=np.array([0.6, -0.8]), correlation=0.0)
     ridge = np.diag([0.0, 3.0, 3.0])
-    problem = replace(squares(2, 40_000, True), ridge=ridge)
+    problem = replace(least_squares_problem(2, 40_000, True), ridge=ridge)
     plan = Plan((Gaussian("gradient", 1.0, 60, 3),))  # next to no noise
     curator = Curator(as_source(np.column_stack([X, y])), plan, random_state=0)
     options = {"moment_bound": 10.0, "learning_rate": 0.3, "sampling_rate": 1.0}

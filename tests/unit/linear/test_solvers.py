@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import tacit
 from tacit.linear import variance_reduced
 from tacit.linear.coordinates import Coordinates, Scatter
-from tacit.linear.newton import GRADIENT, corrected, secant
+from tacit.linear.newton import GRADIENT, correct_hessian, secant
 from tacit.linear.problem import Problem
 from tacit.linear.solvers import SOLVERS
 from tacit.linear.variance_reduced import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
@@ -65,7 +65,7 @@ def test_epochs_are_snapshots_and_differences():
 
 def test_an_epoch_has_the_mean_of_its_second_half(monkeypatch):
     points = []
-    monkeypatch.setattr(variance_reduced, "bounded", lambda point: points.append(point) or point)
+    monkeypatch.setattr(variance_reduced, "keep_finite", lambda point: points.append(point) or point)
     _, told, found = solve("svrg", 2, 1e3)
     np.testing.assert_allclose(told[21], np.mean(points[10:20], axis=0))  # The second snapshot.
     np.testing.assert_allclose(found, np.mean(points[30:40], axis=0))
@@ -163,9 +163,9 @@ def error(iterations, seed):
 def test_curvatures_are_corrected_by_what_steps_show():
     truth, model, step = np.diag([4.0, 1.0]), np.eye(2), np.array([0.5, 0.0])
     seen = secant(step, np.zeros(2), model, truth @ step, model, noise=1e-6)
-    np.testing.assert_allclose(corrected(model, (seen,)), truth, atol=1e-6)
+    np.testing.assert_allclose(correct_hessian(model, (seen,)), truth, atol=1e-6)
     drowned = secant(step, np.zeros(2), model, truth @ step, model, noise=10.0)
-    np.testing.assert_allclose(corrected(model, (drowned,)), model)
+    np.testing.assert_allclose(correct_hessian(model, (drowned,)), model)
 
 
 def test_coordinates_are_white_where_noise_is_small():
