@@ -138,7 +138,7 @@ def _e_step(components: Components | TableComponents, rows: Array) -> tuple[Arra
     pieces = list(components.e_step(rows, missing=False))
     lifted, distances, shares = (
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
-        for name in ("lifted", "distances", "shares")
+        for name in ("lifted", "distances", "responsibilities")
     )
     return lifted[:, 1:], distances, shares, np.concatenate([piece.codes for piece in pieces])
 
