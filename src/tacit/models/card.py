@@ -50,7 +50,7 @@ def later(module: str, function: str, /, **settings: Any) -> Callable[..., Any]:
 class Results(NamedTuple):
     """How a command tells what a fit found.
 
-    Parameters
+    Attributes
     ----------
     words : callable
         From a model to what was done, in a few words that the name of a file follows: "Found 3 cluster(s) in".
