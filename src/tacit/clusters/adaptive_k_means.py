@@ -24,6 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.adaptive_schedule import GROWING, MOMENT_WEIGHTS, REFINING, AdaptiveSchedule
 from tacit.clusters.cluster_covariances import shrink_to_spherical, within_cluster_variances
 from tacit.clusters.clusters import Clusters, largest_first, spherical_covariances
@@ -33,7 +34,6 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrunk
 from tacit.release import Curator
 from tacit.statistics import ClusterMoments, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # The constants below were chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
 

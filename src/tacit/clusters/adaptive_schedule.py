@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import Measurement
 from tacit.privacy import Gaussian, Laplace, Split, Step
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # Names of the plan's steps.
 GROWING, SUMMARY, REFINING = "growing moments", "summary moments", "refining moments"

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import chi2
 
+from tacit.arrays import Array
 from tacit.clusters.clusters import Clusters, spherical_covariances
-from tacit.statistics.components import Array
 
 # Smallest ratio of a within-cluster variance to the one before, and of a variance along an axis to the mean over axes.
 # It was chosen on the seven shapes of generated tables in benchmarks/kmeans.py.

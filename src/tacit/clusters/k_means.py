@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.clusters.adaptive_k_means import fit_adaptive
 from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
 from tacit.clusters.private_lloyd import LloydSchedule, fit_lloyd, lloyd_schedule
@@ -18,7 +19,6 @@ from tacit.messages import brief
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Affine, uncalibrated
 from tacit.statistics import Centres
-from tacit.statistics.components import Array
 
 _METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 

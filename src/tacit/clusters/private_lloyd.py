@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.clusters import largest_first
 from tacit.clusters.region import Region
 from tacit.fitting.measurement import measure
@@ -29,7 +30,6 @@ from tacit.fitting.progress import Watch
 from tacit.privacy import Budget, Laplace, Step
 from tacit.release import Curator
 from tacit.statistics import Centres, ClusterSums
-from tacit.statistics.components import Array
 
 # Names of the plan's steps.
 SIZES_AND_SUMS, SIZES, SUMS = "cluster sums", "cluster counts", "cluster means"

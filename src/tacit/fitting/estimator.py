@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.arrays import Array
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.privacy import Budget, Plan, Step
 from tacit.release import Curator, planned
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import listed
-from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
 _LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from tacit.arrays import Array
 from tacit.fitting.shrinkage import clipped_variances
 from tacit.privacy import Relation
 from tacit.statistics import CovarianceType, moment_sensitivity
-from tacit.statistics.components import Array
 
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Magnitudes
-from tacit.statistics.components import Array
 
 STEP = "magnitudes"
 _SHARE = 0.1  # of the budget, in squared signal-to-noise

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri
 from scipy.stats import qmc
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 _DECLIP_ROUNDS = 8
 _DECLIP_MOST = 3.0  # clipped moments say little about a variance this many times larger than they are

@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.linear.newton import GRADIENT
 from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
-from tacit.statistics.components import Array
 
 _MOMENTUM = 0.5
 RATE = 0.05  # Probability with which a row is in a sample.

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.linear.penalties import L1Ball
 from tacit.linear.problem import Problem, keep_finite
@@ -23,7 +24,6 @@ from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Laplace, Selection, Step
 from tacit.release import Choice, Curator
 from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
-from tacit.statistics.components import Array
 
 CORNER, INTERCEPT = "corner", "intercept"
 _ITERATIONS = 20

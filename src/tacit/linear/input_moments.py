@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.linear.coordinates import Scatter
@@ -31,7 +32,6 @@ from tacit.statistics import (
     TableLayout,
     numbers_in_second_moment,
 )
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 LEVELS = "levels"

@@ -25,6 +25,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import Measurement, measure
 from tacit.linear.problem import SAMPLING, Problem, keep_finite
 from tacit.linear.row_shares import deal
@@ -32,7 +33,6 @@ from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 EARLY, GRADIENT = "early gradient", "gradient"
 SIGNAL = 2.0  # Standard deviation of predictions before anything is known.

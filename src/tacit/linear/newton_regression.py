@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.progress import Watch
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
@@ -29,7 +30,6 @@ from tacit.linear.solver import Solution
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
-from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
 # How the budget is split, in squared signal-to-noise.

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.linear.problem import Problem, keep_finite
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step, TiltedGaussian
 from tacit.release import Curator, Minimum
 from tacit.statistics import WeighedGradients
-from tacit.statistics.components import Array
 
 MINIMUM, TILT = "minimum", "tilt"
 _CLIP_RADIUS = 1.0  # Row length beyond which rows weigh less, in typical row lengths.

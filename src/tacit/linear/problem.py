@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.linear.coordinates import Coordinates
 from tacit.privacy import Plan, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5  # Gradient clip radius, in lengths of the longest gradient of an ordinary row.
 _SMALL_NOISE = 0.12  # Noise, relative to sampling error, below which a shorter clip radius does not pay.

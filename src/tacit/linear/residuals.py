@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.fitting.shrinkage import shrunk
 from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
-from tacit.statistics.components import Array
 
 SQUARES, LEVEL = "squared residuals", "level"
 SCALE_DOUBT = 0.25  # Prior variance of the squared residual scale, relative to its square.

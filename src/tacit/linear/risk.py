@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import progress
 from tacit.linear.coordinates import Coordinates, Scatter
 from tacit.linear.input_moments import InputSchedule, input_layout, measure_inputs, public_scatter
@@ -25,7 +26,6 @@ from tacit.linear.solvers import SOLVERS
 from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _MOMENTS_BUDGET = 0.15  # Part of the budget for the moments of inputs, in squared signal-to-noise.

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.shrinkage import shrunk
 from tacit.regressions.regression_moments import kept_by_clipping
-from tacit.statistics.components import Array
 
 # Clip radii to choose from, in typical lengths of scores.
 _RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)

@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrunk
@@ -50,7 +51,6 @@ from tacit.linear.score_schedule import (
 from tacit.regressions.regression_moments import kept_by_clipping
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
-from tacit.statistics.components import Array
 
 _WEIGHTS = (0.5, 1.0, 0.7)  # Weights of counts, means and second moments of scores. The first and the last are free.
 _FIRST_RADIUS = 1.3  # First clip radius, in lengths of an ordinary score.

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from tacit.arrays import Array
 from tacit.linear.residuals import LEVEL, SQUARES
 from tacit.linear.row_shares import MOST_SHARES, deal, shares_of
 from tacit.mixture.scale_free import ScaleFree
@@ -13,7 +14,6 @@ from tacit.moments.two_stage_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import planned
 from tacit.statistics import numbers_in_second_moment
-from tacit.statistics.components import Array
 
 REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 SNAPSHOT, DIFFERENCE = "snapshot gradient", "sampled difference"
 RATE = 0.05  # Probability with which a row is in a sample.

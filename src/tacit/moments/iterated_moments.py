@@ -26,6 +26,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.progress import Watch
@@ -35,7 +36,6 @@ from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, Components, ComponentSquares, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # How many rounds there are. These and all numbers below are those of tacit.mixture.scale_free, which says more on them.
 _GROWING_ROUNDS = 2

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import ndtr
 
+from tacit.arrays import Array
 from tacit.fitting.engine import Noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
@@ -39,7 +40,6 @@ from tacit.moments.spectrum import common_factors
 from tacit.privacy import Gaussian, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 

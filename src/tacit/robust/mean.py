@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.messages import brief
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
@@ -26,7 +27,6 @@ from tacit.robust.scales import (
     thesis_scale,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
-from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
 _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again

@@ -11,7 +11,7 @@ import math
 
 from scipy.special import ndtri
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 from tacit.statistics.influence import Influence
 
 FAILURE = 0.01  # the failure probability that the published scales are stated with

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
-from tacit.statistics.components import Array
 from tacit.synthesis.columns import CountedColumn, possible_shares
 from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.groups import LEAST_SHARE, most_groups
