@@ -29,6 +29,7 @@ from tacit.clusters.adaptive_schedule import GROWING, MOMENT_WEIGHTS, REFINING, 
 from tacit.clusters.cluster_covariances import shrink_to_spherical, within_cluster_variances
 from tacit.clusters.clusters import Clusters, largest_first, spherical_covariances
 from tacit.clusters.region import Region
+from tacit.fitting.clipping import radius_within_noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrunk
@@ -43,8 +44,8 @@ _GROWING_RADIUS = 1.3
 # The same while clusters are refined, at least and at most. Little noise allows a wide radius, which clips nobody and
 # leaves centres unbiased. Much noise wants a narrow one.
 _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS = 1.1, 3.0
-# The squared refining radius is this number divided by the noise on a centre, which is in units of the clip radius.
-_REFINING_RADIUS_FOR_NOISE = 0.1
+# The refining radius is the one at which a mean of squares would have this much noise.
+_MOST_SQUARE_NOISE = 0.1
 # Over-relaxation: refining rounds but the last move centres this many times as far as a Lloyd iteration would, because
 # Lloyd's steps are too short where clusters touch.
 _OVER_RELAXATION = 1.8
@@ -152,8 +153,7 @@ def _refining_factors(clusters: Clusters, noise: float) -> Array:
     """Return refining clip radii (K,), in root mean square distances: narrow where the noise on a centre is large."""
     columns = clusters.centres.shape[1]
     centre_noise = noise * math.sqrt(columns) / np.maximum(clusters.sizes, 1.0)
-    radii = np.sqrt(_REFINING_RADIUS_FOR_NOISE / centre_noise)
-    return np.clip(radii, _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS)
+    return radius_within_noise(centre_noise, _MOST_SQUARE_NOISE, 2, _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS)
 
 
 def _estimate_clusters(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.messages import brief
 from tacit.privacy import Account, Budget, check_relation
 

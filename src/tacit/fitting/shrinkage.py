@@ -15,18 +15,13 @@ All of it is post-processing of private values, with a noise level that the plan
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
-from scipy.stats import qmc
+from scipy.special import log_ndtr
 
 from tacit.arrays import Array
-
-_DECLIP_ROUNDS = 8
-_DECLIP_MOST = 3.0  # clipped moments say little about a variance this many times larger than they are
-_FULL_CLIP = 0.98  # as rows at the very radius would have infinite variance
+from tacit.fitting.clipping import mean_clipped_variance, unclip_variances
 
 
 def shrunk(values: Array, noise: float, doubt: float) -> tuple[Array, float]:
@@ -104,7 +99,7 @@ def shrunk_covariance(
         What is left of it, relative to the new covariance.
     """
     columns = len(moment)
-    kept = clipped_variances(np.ones(columns), radius).mean()
+    kept = mean_clipped_variance(columns, radius)
     moment, noise = moment / kept, noise / kept
     size = np.trace(moment) / columns
     size_noise = noise / (columns if kind == "spherical" else math.sqrt(columns))
@@ -115,7 +110,7 @@ def shrunk_covariance(
     # What is left of the noise in an eigenvalue: of a full matrix, about half the spread sqrt(2 d) of all of them.
     left = 0.5 * math.sqrt(signal * (columns if kind == "full" else 1)) * noise
     variances = np.maximum(positive_mean(variances, left), floor * size_estimate)
-    covariance = (axes * declipped_variances(variances * kept, radius)) @ axes.T
+    covariance = (axes * unclip_variances(variances * kept, radius)) @ axes.T
     return covariance, doubt * noise**2 / (doubt + noise**2) / max(size_estimate, 1e-9) ** 2
 
 
@@ -132,45 +127,3 @@ def _shrunk_shape(deviation: Array, noise: float, doubt: float, kind: str) -> tu
     correlations, share_of_correlations = shrunk(math.sqrt(2.0) * deviation[rows, cols], noise, doubt)
     shape[rows, cols] = shape[cols, rows] = correlations / math.sqrt(2.0)
     return shape, np.average([share, share_of_correlations], weights=[columns - 1, len(rows)])
-
-
-def clipped_variances(variances: Array, radius: float) -> Array:
-    """Return the second moments of clip(y, radius), y ~ N(0, diag(variances)), one for each axis.
-
-    Examples
-    --------
-    >>> clipped_variances(np.array([1.0, 1.0]), 10.0).round(6), clipped_variances(np.array([1.0, 1.0]), 1.0).round(2)
-    (array([1., 1.]), array([0.39, 0.39]))
-    """
-    squares = _normal_squares(len(variances))
-    factors = np.minimum(1.0, radius**2 / np.maximum(squares @ variances, 1e-300))
-    return variances * (factors @ squares) / len(squares)
-
-
-def declipped_variances(moments: Array, radius: float) -> Array:
-    """Return the variances whose clipped second moments are `moments`: the inverse of ``clipped_variances``.
-
-    Examples
-    --------
-    >>> truth = np.array([2.0, 1.0, 0.5])
-    >>> declipped_variances(clipped_variances(truth, 2.0), 2.0).round(1)
-    array([2. , 1. , 0.5])
-    """
-    total = moments.sum()
-    if total > _FULL_CLIP * radius**2:
-        moments = moments * (_FULL_CLIP * radius**2 / total)
-    most = _DECLIP_MOST * np.maximum(moments, moments.mean())
-    variances = moments
-    for _ in range(_DECLIP_ROUNDS):
-        variances = np.clip(variances * moments / clipped_variances(variances, radius), moments, most)
-    return variances
-
-
-@lru_cache(maxsize=8)
-def _normal_squares(columns: int) -> Array:
-    """Squares of standard normal vectors, evenly spread: integrals over them are fixed and good to three digits."""
-    points = qmc.Sobol(columns, scramble=True, seed=0).random(1024)
-    squares = ndtri(np.clip(points, 1e-9, 1 - 1e-9)) ** 2
-    squares /= squares.mean(axis=0)
-    squares.setflags(write=False)
-    return squares

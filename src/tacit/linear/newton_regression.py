@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
@@ -209,8 +210,8 @@ def best_threshold(noise: float) -> float:
     [0.7, 1.35, 4.0]
     """
 
-    def variance(threshold: float) -> float:
+    def clipped_moments(threshold: float) -> tuple[float, float]:
         loss = HuberLoss(threshold)
-        return (loss.square + (noise * threshold) ** 2) / loss.within**2
+        return loss.within, loss.square
 
-    return min(_THRESHOLDS, key=variance)
+    return least_variance_radius(_THRESHOLDS, noise, clipped_moments)

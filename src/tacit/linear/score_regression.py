@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.clipping import clipped_score_moments
 from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrunk
@@ -48,7 +49,6 @@ from tacit.linear.score_schedule import (
     REFINING,
     ScoreSchedule,
 )
-from tacit.regressions.regression_moments import kept_by_clipping
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
 
@@ -219,7 +219,7 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     statistic = ComponentMoments(curvature, scores.components.reach, 0.0, 0.0, 1.0)
     measurement = measure(curator, HESSIAN, statistic)
     measured = statistic.parts(measurement.value)[2][0] / rows
-    kept = kept_by_clipping(columns, statistic.radius, scores.radius)[0]
+    kept = clipped_score_moments(columns, statistic.radius, scores.radius)[0]
     noise = measurement.noise / rows * statistic.radius**2
     unsure = (noise / kept) ** 2 / 2
     error = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
@@ -273,7 +273,7 @@ def _measure_scores(
 
 def _clipped_gaussian(scores: ComponentMoments) -> tuple[float, float]:
     """Return the Hessian and the second moment that clipped scores have in each direction, for Gaussian rows."""
-    return kept_by_clipping(len(scores.components.centre), scores.components.reach, scores.radius)
+    return clipped_score_moments(len(scores.components.centre), scores.components.reach, scores.radius)
 
 
 def _gain(hessian: Array, noise: float, prior_variance: float, intercept: bool) -> Array:

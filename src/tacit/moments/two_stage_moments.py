@@ -27,9 +27,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import ndtr
 
 from tacit.arrays import Array
+from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_beyond
 from tacit.fitting.engine import Noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
@@ -257,26 +257,13 @@ def find_common_factors(
     return replace(estimates, rows=rows, mean=mean, loadings=loadings)
 
 
-def clipped_normal_variance(radii: Array) -> Array:
-    """Return the variance that a standard normal cell has left after it is clipped at each of these radii.
-
-    Examples
-    --------
-    >>> clipped_normal_variance(np.array([1.0, 2.0, 4.0])).round(3)
-    array([0.516, 0.921, 1.   ])
-    """
-    tail = ndtr(-radii)
-    density = np.exp(-0.5 * radii**2) / math.sqrt(2 * math.pi)
-    return 1 - 2 * tail - 2 * radii * density + 2 * radii**2 * tail
-
-
 def _clip_radius(noise: float) -> float:
     """Return where to clip a cell, in standard deviations: a variance's noise against what clipping hides of tails.
 
     Tails are taken to be those of a Laplace distribution. `noise` is that of the mean square of a cell clipped at one
     standard deviation.
     """
-    hidden = np.exp(-math.sqrt(2.0) * _CLIP_RADII) * (1 + math.sqrt(2.0) * _CLIP_RADII)
+    hidden = laplace_variance_beyond(_CLIP_RADII)
     return float(_CLIP_RADII[int(np.argmin((noise * _CLIP_RADII**2) ** 2 + hidden**2))])
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.fitting.clipping import minimax_scale
 from tacit.messages import brief
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, planned
@@ -23,7 +24,6 @@ from tacit.robust.scales import (
     gaussian_tail,
     improved_scale,
     laplace_tail,
-    minimax_scale,
     thesis_scale,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum

@@ -8,10 +8,9 @@ from scipy.integrate import quad, trapezoid
 from scipy.stats import multivariate_normal, norm
 
 import tacit
+from tacit.fitting.clipping import clipped_variances, unclip_variances
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.shrinkage import (
-    clipped_variances,
-    declipped_variances,
     positive_mean,
     shrunk,
     shrunk_covariance,
@@ -171,7 +170,7 @@ def test_clipping_and_declipping_agree_with_simulation(variances, radius):
     simulated = clipped_second_moments(variances, radius)
     assert clipped_variances(variances, radius) == pytest.approx(simulated, rel=0.015)
     if simulated.sum() < 0.8 * radius**2:  # beyond that, hardly a row is left unclipped
-        assert declipped_variances(simulated, radius) == pytest.approx(variances, rel=0.05)
+        assert unclip_variances(simulated, radius) == pytest.approx(variances, rel=0.05)
 
 
 def test_one_clipped_column_agrees_with_quadrature():
@@ -183,7 +182,7 @@ def test_one_clipped_column_agrees_with_quadrature():
 def test_declipping_never_runs_away():
     """More than clipped rows can have: the radius is a limit, not an asymptote to divide by."""
     for moments in (np.full(3, 5.0), np.array([100.0, 1e-6, 1e-6])):
-        declipped = declipped_variances(moments, 2.0)
+        declipped = unclip_variances(moments, 2.0)
         assert np.isfinite(declipped).all()
         assert (declipped > 0).all()
         assert declipped.max() < 40
