@@ -32,7 +32,7 @@ from tacit.clusters.region import Region
 from tacit.fitting.clipping import radius_within_noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import shrink
 from tacit.release import Curator
 from tacit.statistics import ClusterMoments, numbers_in_second_moment
 
@@ -186,7 +186,7 @@ def _estimate_clusters(
     mean_noise = moments.noise * radii / statistic.mean / sizes
     prior_variances = clusters.variances / region.columns
     means = sums / sizes[:, None]
-    shifts = np.stack([shrunk(*cluster)[0] for cluster in zip(means, mean_noise, prior_variances)])
+    shifts = np.stack([shrink(*cluster)[0] for cluster in zip(means, mean_noise, prior_variances)])
     second_noise = moments.noise * radii**2 / statistic.second / sizes
     covariances = _covariances(clusters, statistic, second_moments, sizes, shifts, second_noise, region)
     return Clusters(region.project(clusters.centres + stride * shifts), sizes, covariances)

@@ -151,8 +151,8 @@ def least_variance_radius(
 
     Examples
     --------
-    >>> least_variance_radius((1.0, 2.0, 4.0), 0.1, lambda radius: clipped_score_moments(1, 1e9, radius))
-    4.0
+    >>> [least_variance_radius((1.0, 2.0, 4.0), x, lambda r: clipped_score_moments(1, 1e9, r)) for x in (0.01, 1.0)]
+    [4.0, 1.0]
     """
 
     def variance(radius: float) -> float:

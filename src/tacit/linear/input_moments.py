@@ -17,6 +17,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
+from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
 from tacit.linear.row_shares import deal
 from tacit.mixture.table_mixture import table_layout
@@ -213,7 +214,7 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     most_rows = float(schedule.rows or max(float(counts[0]), 0.0) + _CERTAIN * noise / statistic.count)
     shift = np.clip(sums[0] / rows, -statistic.radius, statistic.radius)
     noisy = noise * statistic.radius / statistic.mean / rows
-    shift *= max(0.0, 1.0 - shift.size * noisy**2 / max(float(shift @ shift), 1e-300))
+    shift *= james_stein_factor(shift.size * noisy**2, float(shift @ shift))
     second = squares[0] / rows - np.outer(shift, shift)
     within = _covariances_of_levels(schedule, levels)
     second, left = _denoise(second, scales / units, within, noise * statistic.radius**2 / rows)
@@ -259,13 +260,13 @@ def _denoise(second: Array, scales: Array, within: Array, noise: float) -> tuple
     off = np.where(np.isnan(within), second - np.diag(np.diag(second)), 0.0)
     unit = noise * math.sqrt(columns / 2)  # The eigenvalues of pure noise end at twice this.
     unknown = np.count_nonzero(np.isnan(within)) - np.count_nonzero(np.isnan(np.diag(within)))
-    kept = max(0.0, 1.0 - unknown * noise**2 / 2 / max(float(np.sum(off * off)), 1e-300))
+    kept = float(james_stein_factor(unknown * noise**2 / 2, float(np.sum(off * off))))
     if kept < _MOSTLY_NOISE:
         values, axes = np.linalg.eigh(off)
         off = (axes * np.sign(values) * np.sqrt(np.maximum(values**2 - 4 * unit**2, 0.0))) @ axes.T
         left = 2 * _NOISE_LEFT * unit
     else:
         off, left = kept * off, 2 * kept * unit
-    trust = noise**2 / (noise**2 + (_VARIANCE_ERROR * float(np.mean(scales**2))) ** 2)
-    diagonal = trust * scales**2 + (1 - trust) * np.maximum(np.diag(second), 0.0)
+    weight = kalman_gain(noise**2, (_VARIANCE_ERROR * float(np.mean(scales**2))) ** 2)
+    diagonal = weight * scales**2 + (1 - weight) * np.maximum(np.diag(second), 0.0)
     return np.where(np.isnan(within), np.diag(diagonal) + off, within), left

@@ -27,6 +27,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.measurement import Measurement, measure
+from tacit.fitting.shrinkage import james_stein_factor
 from tacit.linear.problem import SAMPLING, Problem, keep_finite
 from tacit.linear.row_shares import deal
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
@@ -203,8 +204,8 @@ def secant(step: Array, before: Array, curved: Array, after: Array, curves: Arra
     """
     expected = (curved + curves) @ step / 2
     surprise = after - before - expected
-    trust = max(0.0, 1.0 - _CAUTION * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
-    return step, surprise * (trust / max(float(expected @ step), 1e-300))
+    signal = float(james_stein_factor(_CAUTION * len(step) * noise**2, float(surprise @ surprise)))
+    return step, surprise * (signal / max(float(expected @ step), 1e-300))
 
 
 def correct_hessian(hessian: Array, secants: tuple[tuple[Array, Array], ...]) -> Array:

@@ -19,6 +19,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
+from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.input_moments import InputSchedule, measure_inputs
@@ -159,7 +160,7 @@ def _shrink_slopes(solution: Solution, problem: Problem) -> Solution:
         return solution
     damped = 1 - unsure / prior
     measured = float(np.sum(variances * slopes**2)) / damped**2
-    kept = max(0.0, 1.0 - unsure / damped / max(measured, 1e-300))
+    kept = float(james_stein_factor(unsure / damped, measured))
     factor = min(1.0, kept / damped)
     return replace(solution, coefficients=np.column_stack([solution.coefficients[:, :1], factor * slopes]))
 
@@ -181,7 +182,7 @@ def _linear_fit(
     predicted = float(solution.coefficients[0, 0])
     if problem.intercept:
         before = float(solution.noise_covariance[0, 0]) + _SKEW**2
-        kept = before / (before + level_error)
+        kept = kalman_gain(before, level_error)
         predicted += kept * level
         errors[0] = errors[:, 0] = 0.0
         errors[0, 0] = kept * level_error

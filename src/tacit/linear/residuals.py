@@ -14,7 +14,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.clipping import minimax_scale, radius_within_noise
 from tacit.fitting.measurement import measure
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import shrink
 from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
 
@@ -54,7 +54,7 @@ class Residuals:
         squares = measure(curator, SQUARES, self._sum(bound, squared=True))
         usual = self.scale**2
         surprise = np.array([float(squares.value[0]) / self.rows * bound - usual])
-        known = shrunk(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
+        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
         return max(usual + float(known[0]), 0.5 * usual)
 
     def measure_mean(self, curator: Curator, variance: float) -> tuple[float, float]:

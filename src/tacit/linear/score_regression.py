@@ -35,7 +35,7 @@ from tacit.arrays import Array
 from tacit.fitting.clipping import clipped_score_moments
 from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.joint_moments import JointMoments, measure_moments
 from tacit.linear.linear_fit import LinearFit
@@ -184,7 +184,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
     wide, scale = len(fit.coefficients), fit.scale
     hessian = kept * np.eye(wide) if fit.hessian is None else fit.hessian
     gain = _gain(hessian, scores.noise, fit.prior_variance, moments.origin is None)
-    gain = gain * shrunk(scores.mean, scores.noise, _FLAT_PRIOR)[1]
+    gain = gain * shrink(scores.mean, scores.noise, _FLAT_PRIOR)[1]
     step = gain @ scores.mean
     covariance = _noise_after_step(fit, gain, hessian, (scale * scores.noise) ** 2)
     new_scale = scale
@@ -193,7 +193,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
         square_noise = scores.unit_noise * radius**2 / second / (wide * spread)
         # The part of a step that is noise is not taken off the residuals but added to them.
         noisy = scores.noise**2 * float(np.sum(gain * gain))
-        change = shrunk(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
+        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
         change += noisy - max(float(step @ step) - noisy, 0.0)
         new_scale = scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE))
     known = float(np.trace(covariance)) / wide / new_scale**2
@@ -222,7 +222,7 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     kept = clipped_score_moments(columns, statistic.radius, scores.radius)[0]
     noise = measurement.noise / rows * statistic.radius**2
     unsure = (noise / kept) ** 2 / 2
-    error = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
+    error = posterior_variance(SHAPE_DOUBT, unsure)
     hessian = smooth_matrix(measured, noise, kept)
     return replace(fit, hessian=hessian, hessian_error=min(error, fit.hessian_error))
 
@@ -312,7 +312,7 @@ def _shrink_slopes(fit: ScoreState) -> ScoreState:
         return fit
     noise = 1 / (1 / unsure - 1 / prior)
     damped = prior / (prior + noise)
-    kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
+    kept = james_stein_factor(max(len(slopes) - 2, 0) * noise, float(slopes @ slopes) / damped**2)
     factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
     return replace(fit, coefficients=factor * fit.coefficients)
 

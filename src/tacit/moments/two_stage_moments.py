@@ -34,7 +34,7 @@ from tacit.fitting.engine import Noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import positive_mean, shrunk
+from tacit.fitting.shrinkage import positive_mean, shrink
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
 from tacit.privacy import Gaussian, Relation, Step
@@ -197,11 +197,11 @@ def move_columns(
     mean_noise = float(np.sqrt(np.mean((noises / statistic.mean) ** 2)))
     noise = float(np.mean(noises * radii / kept))
 
-    shift, mean_factor = shrunk(sums / rows / scales, mean_noise, mean_prior)
+    shift, mean_factor = shrink(sums / rows / scales, mean_noise, mean_prior)
     variances = squares / rows / scales**2 / kept - shift**2
-    change = shrunk(np.array([variances.mean() - 1.0]), noise / math.sqrt(columns), variance_prior)[0]
+    change = shrink(np.array([variances.mean() - 1.0]), noise / math.sqrt(columns), variance_prior)[0]
     size = float(positive_mean(1.0 + change, noise / math.sqrt(columns))[0])
-    shape, shape_factor = shrunk(variances - variances.mean(), noise, variance_prior)
+    shape, shape_factor = shrink(variances - variances.mean(), noise, variance_prior)
     variances = positive_mean(size + shape, noise * math.sqrt(shape_factor))
     variances = np.maximum(variances, _LEAST_VARIANCE * size)
 
@@ -248,7 +248,7 @@ def find_common_factors(
     rows = _rows(facts, statistic, measurement)
     _, sums, squares = statistic.parts(measurement.value)
     noise = measurement.noise / rows * statistic.radius**2
-    shift, _ = shrunk(sums[0] / rows, noise / statistic.radius / statistic.mean, estimates.prior_variances[0])
+    shift, _ = shrink(sums[0] / rows, noise / statistic.radius / statistic.mean, estimates.prior_variances[0])
     covariance = squares[0] / rows - np.outer(shift, shift)
     # Columns have variance 1 in these units. If rows were clipped, or the scales are off, the trace shows it.
     size = max(np.trace(covariance) / facts.columns, _LEAST_SIZE)
