@@ -15,14 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import deal, split_budget
 from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
-from tacit.linear.row_shares import deal
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.two_stage_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import (
     Bins,
@@ -38,9 +38,10 @@ from tacit.tables import Domain
 LEVELS = "levels"
 _COLUMN_ROUNDS = 3
 
-# How the budget for moments is split, in squared signal-to-noise.
-_BUDGETS = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
-_BUDGETS_WITH_LEVELS = {LEVELS: 0.2, COLUMNS: 0.3, TAILS: 0.05, SECOND_MOMENTS: 0.45}
+# Parts of the budget for moments, as squared signal-to-noise ratios.
+# benchmarks/logistic_regression.py measures what they give.
+_PARTS = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
+_PARTS_WITH_LEVELS = {LEVELS: 0.2, COLUMNS: 0.3, TAILS: 0.05, SECOND_MOMENTS: 0.45}
 
 _LEAST_FREQUENCY = 1e-4  # A level is taken to have at least this proportion of the rows.
 _MOSTLY_NOISE = 0.3  # If less than this part of the second moments is signal, only what stands out is kept.
@@ -89,9 +90,12 @@ class InputSchedule:
         return CellCounts(tuple(Bins(places, np.arange(max(2, len(places)))) for places in self.layout.levels))
 
     @property
+    def _parts(self) -> dict[str, float]:
+        return _PARTS_WITH_LEVELS if self.layout.levels else _PARTS
+
+    @property
     def _releases(self) -> dict[str, int]:
-        counts = {COLUMNS: _COLUMN_ROUNDS, TAILS: 1, SECOND_MOMENTS: 1}
-        return {LEVELS: 1, **counts} if self.layout.levels else counts
+        return dict.fromkeys(self._parts, 1) | {COLUMNS: _COLUMN_ROUNDS}
 
     @property
     def releases(self) -> int:
@@ -107,11 +111,8 @@ class InputSchedule:
             TAILS: 1 + 2 * numbers,
             SECOND_MOMENTS: 1 + self.columns + numbers_in_second_moment("full", self.columns),
         }
-        budgets = _BUDGETS_WITH_LEVELS if self.layout.levels else _BUDGETS
-        return [
-            deal(Gaussian(name, math.sqrt(count / (self.power * budgets[name])), count, sizes[name]), self.shares)
-            for name, count in self._releases.items()
-        ]
+        parts = {name: self.power * part for name, part in self._parts.items()}
+        return [deal(step, self.shares) for step in split_budget(parts, self._releases, sizes)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import count_shares, split_budget
 from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
@@ -27,9 +28,8 @@ from tacit.linear.linear_fit import LinearFit
 from tacit.linear.problem import Problem, noise_of_one_release
 from tacit.linear.rare_levels import widen_rare_levels
 from tacit.linear.residuals import LEVEL, SQUARES, Residuals
-from tacit.linear.row_shares import shares_of
 from tacit.linear.solver import Solution
-from tacit.privacy import Budget, Gaussian, Relation, Step
+from tacit.privacy import Budget, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.statistics.losses import HuberLoss
@@ -77,7 +77,7 @@ class NewtonSchedule:
     @cached_property
     def inputs(self) -> InputSchedule:
         """What is released about inputs and target."""
-        shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
+        shares = count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
         return InputSchedule(self.layout, self.neighbors, self.rows, _MOMENTS_BUDGET, shares)
 
     @property
@@ -88,7 +88,8 @@ class NewtonSchedule:
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
         gradients = newton.steps(self.iterations, 1 + self.columns, _GRADIENTS_BUDGET, self.inputs.shares)
-        residuals = [Gaussian(name, power**-0.5, 1, 1) for name, power in _RESIDUALS_BUDGETS.items()]
+        ones = dict.fromkeys(_RESIDUALS_BUDGETS, 1)
+        residuals = split_budget(_RESIDUALS_BUDGETS, ones, ones)
         return [*self.inputs.steps(), *gradients, *residuals]
 
 

@@ -20,7 +20,7 @@ In the end the mean residual is released by itself (:mod:`tacit.linear.residuals
     coefficients += gain @ mean score, of all rows, with the second moment of scores
     release the mean residual
 
-Where rows are many, all releases but the last two are of shares of them (:mod:`tacit.linear.row_shares`).
+Where rows are many, all releases but the last two are of shares of them (:mod:`tacit.fitting.allocation`).
 """
 
 from __future__ import annotations

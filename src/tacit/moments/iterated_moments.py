@@ -27,13 +27,14 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.mixture.scale_free import GROWING, REFINING, SHARES, TAILS
 from tacit.moments.estimates import MomentEstimates, PublicFacts
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, Components, ComponentSquares, numbers_in_second_moment
 
@@ -69,11 +70,8 @@ def iterated_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             'n_iter=3 or more, or "auto".'
         )
     numbers = 1 + columns + numbers_in_second_moment("full", columns)
-    return [
-        Gaussian(GROWING, 1.0 / math.sqrt(SHARES[GROWING]), growing, numbers),
-        Gaussian(REFINING, 1.0 / math.sqrt(SHARES[REFINING]), refining, numbers),
-        Gaussian(TAILS, 1.0 / math.sqrt(SHARES[TAILS]), 1, columns),
-    ]
+    counts = {GROWING: growing, REFINING: refining, TAILS: 1}
+    return weigh_releases(SHARES, counts, {GROWING: numbers, REFINING: numbers, TAILS: columns})
 
 
 def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import split_budget
 from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_beyond
 from tacit.fitting.engine import Noise
 from tacit.fitting.measurement import Measurement, measure
@@ -37,7 +38,7 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import positive_mean, shrink
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
 
@@ -47,7 +48,7 @@ COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 
 # The plan.
 _COLUMN_ROUNDS = 5
-_BUDGET = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Proportions of the budget, in squared signal-to-noise.
+_PARTS = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Parts of the budget, as squared signal-to-noise ratios.
 
 # How columns are measured.
 _COUNT_WEIGHT = 0.5  # Weight of the count in a release of columns, where the number of rows is secret.
@@ -115,11 +116,8 @@ def two_stage_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             'second moments; pass n_iter=3 or more, or "auto".'
         )
     alone, together = 1 + 2 * columns, 1 + columns + numbers_in_second_moment("full", columns)
-    return [
-        Gaussian(COLUMNS, math.sqrt(rounds / _BUDGET[COLUMNS]), rounds, alone),
-        Gaussian(TAILS, math.sqrt(1 / _BUDGET[TAILS]), 1, alone),
-        Gaussian(SECOND_MOMENTS, math.sqrt(1 / _BUDGET[SECOND_MOMENTS]), 1, together),
-    ]
+    counts = {COLUMNS: rounds, TAILS: 1, SECOND_MOMENTS: 1}
+    return split_budget(_PARTS, counts, {COLUMNS: alone, TAILS: alone, SECOND_MOMENTS: together})
 
 
 def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:
