@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.risk import SOLVERS
 from tacit.privacy import PrivacyError
 
 ROWS = (1, 2, 3, 7, 40, 300, 2000)

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from tacit.linear.convex_loss import ConvexLoss
     from tacit.linear.empirical_risk import ERM
     from tacit.linear.huber_regressor import HuberRegressor
-    from tacit.linear.intervals import CoefficientIntervals
     from tacit.linear.lasso import ElasticNet, Lasso
+    from tacit.linear.linear_fit import CoefficientIntervals
     from tacit.linear.linear_regression import LinearRegression
     from tacit.linear.linear_svc import LinearSVC
     from tacit.linear.logistic_regression import LogisticRegression
@@ -23,7 +23,7 @@ else:
             "tacit.linear.convex_loss": ["ConvexLoss"],
             "tacit.linear.empirical_risk": ["ERM"],
             "tacit.linear.huber_regressor": ["HuberRegressor"],
-            "tacit.linear.intervals": ["CoefficientIntervals"],
+            "tacit.linear.linear_fit": ["CoefficientIntervals"],
             "tacit.linear.lasso": ["ElasticNet", "Lasso"],
             "tacit.linear.linear_regression": ["LinearRegression"],
             "tacit.linear.linear_svc": ["LinearSVC"],

@@ -15,9 +15,8 @@ from tacit.fitting import check_choices, checked_budget, float_array
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import Classes, check_target_given, open_with_target
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import Risk, RiskFit, in_units, minimise_risk, start_at_zero
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import SOLVERS, Risk, RiskFit, in_units, minimise_risk, start_at_zero
 from tacit.messages import brief
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap

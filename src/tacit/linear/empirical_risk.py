@@ -12,11 +12,10 @@ from tacit.fitting import PrivateEstimator, check_choices, checked_budget
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.linear_fit import linear_predictions
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
-from tacit.linear.predictor import linear_predictions
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import brief
 from tacit.release import RowMap
 

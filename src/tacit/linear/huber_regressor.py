@@ -13,9 +13,8 @@ from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import open_with_target
 from tacit.linear.coordinates import Scatter, target_map
-from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import brief
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss

@@ -16,7 +16,6 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, split_budget
-from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
@@ -160,7 +159,7 @@ def public_scatter(columns: int, rows: int | None) -> Scatter:
 
 def _measure_levels(curator: Curator, schedule: InputSchedule) -> _Levels:
     """Count levels."""
-    measurement = measure(curator, LEVELS, schedule.level_counts)
+    measurement = curator.measure(LEVELS, schedule.level_counts)
     counts = schedule.level_counts.parts(measurement.value)
     found = max(float(np.mean([count.sum() for count in counts])), measurement.noise, 1.0)
     rows = float(schedule.rows_released or found)
@@ -178,7 +177,7 @@ def _measure_numbers(curator: Curator, schedule: InputSchedule, least_variances:
         _, asked = staged.statistic(
             state, index, lambda asked, step=step: curator.noise(step, OnColumns(asked, places))
         )
-        measurement = measure(curator, step, OnColumns(asked, places))
+        measurement = curator.measure(step, OnColumns(asked, places))
         state = staged.update(state, index, asked, measurement.value, measurement.noise)
     return state
 
@@ -208,7 +207,7 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     radius = math.sqrt(_SQUARED_RADIUS * float(np.sum((scales / units) ** 2)))
     count, weight = block_weights(schedule.columns, "full", schedule.neighbors)
     statistic = ComponentMoments(DiagonalComponent(mean, units), radius, count, weight, 1.0)
-    measurement = measure(curator, SECOND_MOMENTS, statistic)
+    measurement = curator.measure(SECOND_MOMENTS, statistic)
     noise = measurement.noise
     counts, sums, squares = statistic.parts(measurement.value)
     rows = float(schedule.rows_released or max(float(counts[0]), noise / statistic.count, 1.0))

@@ -28,14 +28,13 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import weigh_releases
-from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.mixture.scale_free import GROWING, REFINING, SHARES, TAILS
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.privacy import Step
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, Components, ComponentSquares, numbers_in_second_moment
 
 # How many rounds there are. These and all numbers below are those of tacit.mixture.scale_free, which says more on them.
@@ -98,7 +97,7 @@ def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts
         noise = curator.noise(step, statistic)  # This is the same for every clip radius.
         radius = clipping_radius(columns, "full", None if rows is None else noise / rows)
         statistic = replace(statistic, radius=radius)
-        measurement = measure(curator, step, statistic)
+        measurement = curator.measure(step, statistic)
         watch(done, len(rounds) + 1)
 
         count = float(statistic.parts(measurement.value)[0][0])
@@ -114,7 +113,7 @@ def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts
         covariance = _within_bounds(factor @ white @ factor.T, facts.least_variances)
 
     statistic = ComponentSquares(_component(mean, np.linalg.cholesky(covariance)))
-    measurement = measure(curator, tails, statistic)
+    measurement = curator.measure(tails, statistic)
     watch(len(rounds) + 1, len(rounds) + 1)
     covariance = _widen(covariance, statistic, measurement, rows)
     return MomentEstimates(mean, covariance, float(rows))

@@ -32,14 +32,13 @@ from tacit.arrays import Array
 from tacit.fitting.allocation import split_budget
 from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_beyond
 from tacit.fitting.engine import Noise
-from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import positive_mean, shrink
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
 from tacit.privacy import Relation, Step
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
@@ -140,17 +139,17 @@ def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFact
         statistic = column_moments(estimates, facts)
         if done > 0:
             statistic = in_own_units(statistic, estimates, facts, curator.noise(COLUMNS, statistic))
-        measurement = measure(curator, COLUMNS, statistic)
+        measurement = curator.measure(COLUMNS, statistic)
         estimates = move_columns(estimates, facts, statistic, measurement, first=done == 0)
         watch(done + 1, total)
 
     statistic = column_moments(estimates, facts)
-    measurement = measure(curator, TAILS, statistic)
+    measurement = curator.measure(TAILS, statistic)
     estimates = widen_columns(estimates, facts, statistic, measurement)
     watch(total - 1, total)
 
     statistic = second_moments(estimates, curator.plan.neighbors)
-    measurement = measure(curator, SECOND_MOMENTS, statistic)
+    measurement = curator.measure(SECOND_MOMENTS, statistic)
     estimates = find_common_factors(estimates, facts, statistic, measurement)
     watch(total, total)
     return MomentEstimates(estimates.mean, estimates.covariance(), float(estimates.rows))
