@@ -62,6 +62,16 @@ def check_choices(model: Any, **choices: Sequence[str]) -> None:
     ValueError: method must be one of fast, slow, and it is 'best'.
     """
     for name, words in choices.items():
-        value = getattr(model, name)
-        if not isinstance(value, str) or value not in words:
-            raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {brief(value)}.")
+        check_word(name, getattr(model, name), words)
+
+
+def check_word(name: str, value: Any, words: Sequence[str]) -> None:
+    """Refuse a value that is none of the words it may be."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {brief(value)}.")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse a value that is no whole number of 1 or more."""
+    if not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1, and it is {brief(value)}.")
