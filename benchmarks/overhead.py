@@ -54,7 +54,7 @@ class Timed(Source):
     def part(self, index: int, of: int) -> Source:
         return Timed(self.inner.part(index, of), self.clock)
 
-    def held(self) -> Source:
+    def hold(self) -> Source:
         return Timed(self._timed(self.inner.held), self.clock)
 
     def sum(self, function: Callable[[Any], Any], **how: Any) -> Any:

@@ -14,9 +14,9 @@ from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
 from tacit.clusters.private_lloyd import LloydSchedule, fit_lloyd, lloyd_schedule
 from tacit.clusters.region import Region
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Affine, uncalibrated
+from tacit.release import Affine, stated_plan
 from tacit.statistics import Centres
 from tacit.statistics.components import Array
 
@@ -184,10 +184,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
-            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {brief(self.n_clusters)}.")
+            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {describe(self.n_clusters)}.")
         check_choices(self, method=_METHODS)
         if isinstance(self.init, str) and self.init != "private":
-            raise ValueError(f'init must be "private" or an array of centres, and it is {brief(self.init)}.')
+            raise ValueError(f'init must be "private" or an array of centres, and it is {describe(self.init)}.')
         budget = checked_budget(self, pure=True)
         if budget.delta == 0 and self.method in ("dplloyd_zcdp", "dpem"):
             raise ValueError(
@@ -206,7 +206,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if centres is None or centres.shape != (self.n_clusters, columns) or not np.isfinite(centres).all():
             raise ValueError(
                 f"init must be {self.n_clusters} finite centres of {columns} column(s), and it is "
-                f"{brief(self.init)} of another shape, or has cells that are not finite."
+                f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
         return centres
 
@@ -228,7 +228,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if self.method == "dplloyd" and not isinstance(self.bounds, str):
             budget = Budget(budget.epsilon, 0.0)  # Linear composition spends epsilon and no delta.
         elif self.method != "adaptive" and not isinstance(self.bounds, str):
-            stated = uncalibrated(steps, budget, self.neighbors)
+            stated = stated_plan(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
                 return stated
         return super()._plan(steps, budget)

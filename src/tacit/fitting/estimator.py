@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.privacy import Budget, Plan, Step
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
-from tacit.sources.names import listed
+from tacit.sources.names import join_names
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
@@ -113,9 +113,9 @@ class PrivateEstimator(BaseEstimator):
         """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
             warnings.warn(
-                f"The schema says that it was read from the rows about {listed(self.bounds.peeked)} (tacit schema init "
-                "--peek). That was not paid for and the promise does not cover it. Replace it by public knowledge, and "
-                'delete source = "peeked".',
+                f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
+                "init --peek). That was not paid for and the promise does not cover it. Replace it by public "
+                'knowledge, and delete source = "peeked".',
                 UserWarning,
                 stacklevel=4,
             )
@@ -126,7 +126,7 @@ class PrivateEstimator(BaseEstimator):
         return Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        return planned(steps, budget, self.neighbors)
+        return calibrated_plan(steps, budget, self.neighbors)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         """Have rows pass through the domain, found privately first where that was asked for; return the domain."""

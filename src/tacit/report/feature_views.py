@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.clusters import KMeans
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.moments import FactorAnalysis, Moments
 from tacit.tables import Domain
 from tacit.tables.features import Feature, features
@@ -115,11 +115,11 @@ class ClusterView(FeatureView):
             if name not in names:
                 drawable = ", ".join(map(repr, names)) or "none"
                 raise ValueError(
-                    f"There is no column of numbers {brief(wanted)}; those that can be drawn are {drawable}."
+                    f"There is no column of numbers {describe(wanted)}; those that can be drawn are {drawable}."
                 )
             found.append(names[name])
         if len(found) != 2 or found[0] == found[1]:
-            raise ValueError(f"A pair is two different columns, by name or by position, and this is {brief(pair)}.")
+            raise ValueError(f"A pair is two different columns, by name or by position, and this is {describe(pair)}.")
         return found[0], found[1]
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from tacit.sources.files import check_readable, cut, guard, no_rows
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import Source
 
 DELIMITERS = ",;\t|"
@@ -113,7 +113,7 @@ class CsvSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"CsvSource({str(self.path)!r}, columns {listed(self.columns)})"
+        return f"CsvSource({str(self.path)!r}, columns {join_names(self.columns)})"
 
 
 def _header_line(path: Path) -> tuple[int, str]:

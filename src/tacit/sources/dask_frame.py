@@ -12,7 +12,7 @@ import pyarrow as pa
 from tacit.arrays import Array
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
@@ -85,11 +85,11 @@ class DaskSource(PartitionedSource):
     def _sum(self, pickled: bytes) -> Partial:
         return _total(_partition_sum, np.ravel(self._collection.to_delayed()), pickled)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldDask(_hold_partition, np.ravel(self._collection.to_delayed()), pickled, names, self)
 
     def __repr__(self) -> str:
-        columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
+        columns = f"{self.n_columns} columns" if self._columns is None else f"columns {join_names(self._columns)}"
         return f"DaskSource({self._partitions} partitions, {columns})"
 
 
@@ -117,7 +117,7 @@ class HeldDask(HeldPartitions):
     def _sum(self, pickled: bytes) -> Partial:
         return _total(_sum_of_held, self._held_partitions, pickled)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldDask(_hold_again, self._held_partitions, pickled, names, self)
 
 

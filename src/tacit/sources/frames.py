@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import BLOCK_ROWS, Source, UnreadableCells
 
 
@@ -66,7 +66,7 @@ class FrameSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"FrameSource({self.n_rows} rows, columns {listed(self._columns)})"
+        return f"FrameSource({self.n_rows} rows, columns {join_names(self._columns)})"
 
 
 def as_table(frame: Any) -> pa.Table:

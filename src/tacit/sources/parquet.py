@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from tacit.sources.files import check_readable, cut, guard, no_rows
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import BLOCK_ROWS, Source
 
 # Pandas writes the row labels of a frame as such columns, and hides them when it reads the file. They are not data.
@@ -115,7 +115,7 @@ class ParquetSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"ParquetSource({str(self.path)!r}, {self.n_rows} rows, columns {listed(self.columns)})"
+        return f"ParquetSource({str(self.path)!r}, {self.n_rows} rows, columns {join_names(self.columns)})"
 
 
 class _Stretch(NamedTuple):

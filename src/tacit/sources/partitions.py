@@ -185,15 +185,15 @@ class PartitionedSource(Source):
     local = False
     _digests: dict[int, bytes] | None = None  # The digests of the first pass that dealt out rows.
 
-    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+    def hold_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         import cloudpickle
 
         if names is not None and len(names) > _MOST_WIDENED * self.n_columns:
             return None
-        return self._held(cloudpickle.dumps(function), names)
+        return self._hold(cloudpickle.dumps(function), names)
 
     @abstractmethod
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         """Return what a pickled function makes of blocks, held by the workers from the first pass on."""
 
     @property
@@ -234,7 +234,7 @@ class PartitionedSource(Source):
                 raise ValueError(_MOVED)
         return total
 
-    def sampled(self, kept: Kept) -> Source:
+    def sample(self, kept: Kept) -> Source:
         return _SampledPartitions(self, kept)
 
     def blocks(self) -> NoReturn:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tacit.arrays import Array
 from tacit.sources.files import cut
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
@@ -66,7 +66,7 @@ class SparkSource(PartitionedSource):
         partials = self._frame.mapInArrow(partial(_partition_sum, pickled=pickled), _RESULT)
         return _total(partials.rdd.map(_cell).map(pickle.loads), self._partitions)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         blocks = self._frame.mapInArrow(partial(_hold, pickled=pickled), _RESULT)
         return HeldSpark(blocks.rdd.map(_cell), names, self)
 
@@ -75,7 +75,7 @@ class SparkSource(PartitionedSource):
         return compute_unquoted(lambda: int(self._frame.rdd.getNumPartitions()))
 
     def __repr__(self) -> str:
-        return f"SparkSource(columns {listed(self._columns)})"
+        return f"SparkSource(columns {join_names(self._columns)})"
 
 
 class HeldSpark(HeldPartitions):
@@ -100,7 +100,7 @@ class HeldSpark(HeldPartitions):
     def _sum(self, pickled: bytes) -> Partial:
         return _total(self._blocks.mapPartitionsWithIndex(partial(_sum_of_held, pickled=pickled)), self._partitions)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldSpark(self._blocks.mapPartitions(partial(_hold_again, pickled=pickled)), names, self)
 
 

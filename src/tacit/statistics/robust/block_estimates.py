@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.ranges import check_sizes
@@ -70,7 +70,7 @@ class BlockSquares(SmoothStatistic):
 
     def __post_init__(self) -> None:
         if self.parts is not None and not 1 <= self.parts <= self.rows:
-            raise ValueError(f"parts must be from 1 to the number of rows, and it is {brief(self.parts)}.")
+            raise ValueError(f"parts must be from 1 to the number of rows, and it is {describe(self.parts)}.")
         check_sizes("radius", self.radius)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.robust.robust_sum import RowValues
@@ -97,7 +97,7 @@ class TrimmedMeans(SmoothStatistic):
         if not (np.isfinite(low) & np.isfinite(high) & (high / 2 - low / 2 > 1e-200)).all() or self.rows < 1:
             raise ValueError("low and high must be finite, low below high, and there must be a row.")
         if self.trim is not None and not 0 <= self.trim <= (self.rows - 1) // 2:
-            raise ValueError(f"trim must be from 0 to less than half of the rows, and it is {brief(self.trim)}.")
+            raise ValueError(f"trim must be from 0 to less than half of the rows, and it is {describe(self.trim)}.")
 
     def trimmed(self, smoothness: float) -> int:
         """Return m."""
