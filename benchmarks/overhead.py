@@ -55,7 +55,7 @@ class Timed(Source):
         return Timed(self.inner.part(index, of), self.clock)
 
     def hold(self) -> Source:
-        return Timed(self._timed(self.inner.held), self.clock)
+        return Timed(self._timed(self.inner.hold), self.clock)
 
     def sum(self, function: Callable[[Any], Any], **how: Any) -> Any:
         return self._timed(lambda: self.inner.sum(function, **how))
