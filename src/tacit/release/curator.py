@@ -324,7 +324,7 @@ class Curator:
             raise PlanError("A curator answers in the process that made it alone; make one in each process.")
         step = self._steps.get(name)
         if step is None:
-            raise self._unplanned(name)
+            raise self._unplanned_error(name)
         if not isinstance(step.mechanism, kinds) or (isinstance(step, Sampled) and not sampled):
             raise PlanError(
                 f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, choose "
@@ -339,12 +339,12 @@ class Curator:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
         with self._lock:  # Two threads must not both take the last release.
             if self._left[name] < releases:
-                raise self._unplanned(name)
+                raise self._unplanned_error(name)
             self._left[name] -= releases
             left = self._left[name]
         return step, step.releases - releases - left
 
-    def _unplanned(self, name: str) -> PlanError:
+    def _unplanned_error(self, name: str) -> PlanError:
         return PlanError(
             f"The plan has no further release named {name!r}; it has {dict(self._left)} left. What is to be released "
             "must be in the plan before the first row is read."

@@ -69,7 +69,7 @@ class ClusterView(FeatureView):
     def of(cls, model: KMeans) -> ClusterView:
         """Return the view of a fitted :class:`tacit.KMeans`."""
         found = features(model._domain)
-        centres = np.column_stack([each.shown(model.cluster_centers_[:, j]) for j, each in enumerate(found)])
+        centres = np.column_stack([each.display(model.cluster_centers_[:, j]) for j, each in enumerate(found)])
         apart = model._centres - model._centres.mean(axis=0)
         return cls(found, ignored(model._domain), centres, apart / max(np.abs(apart).max(), 1e-300))
 
@@ -154,7 +154,7 @@ class MomentsView(FeatureView):
         deviations = np.sqrt(np.diag(model.covariance_))
         correlations = model.covariance_ / deviations
         correlations /= deviations[:, None]
-        means = np.array([each.shown(mean) for each, mean in zip(found, model.mean_)])
+        means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
         units = np.array([each.unit for each in found])
         return cls(found, ignored(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
 
@@ -210,7 +210,7 @@ class FactorView(FeatureView):
         found = features(model._domain)
         variances = (model.components_**2).sum(axis=0) + model.noise_variance_
         deviations = np.sqrt(variances)
-        means = np.array([each.shown(mean) for each, mean in zip(found, model.mean_)])
+        means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
         units = np.array([each.unit for each in found])
         loadings = model.components_.T / deviations[:, None]
         unique = model.noise_variance_ / variances

@@ -219,7 +219,7 @@ class RobustMean(PrivateEstimator):
             found, count = released_mean(curator, "mean", statistic, n_rows)
             self.mean_ = centre + found
             self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
-            self.noise_std_ = noise * statistic.reach / count
+            self.noise_std_ = noise * statistic.half_width / count
         self._influence, self._moment, self._origin = influence, moment, centre
         self.n_iter_ = len(steps)
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])

@@ -18,10 +18,10 @@ from tacit.sources.partitions import (
     Partial,
     PartitionedSource,
     add_partials,
-    compute_unquoted,
+    compute_or_refuse,
     held_blocks,
-    held_sum,
     partial_sum,
+    sum_held_blocks,
 )
 from tacit.sources.source import Source
 
@@ -64,7 +64,7 @@ class DaskSource(PartitionedSource):
 
     @property
     def n_rows(self) -> int:
-        return compute_unquoted(lambda: len(self._collection))
+        return compute_or_refuse(lambda: len(self._collection))
 
     @property
     def types(self) -> pa.Schema:
@@ -108,14 +108,14 @@ class HeldDask(HeldPartitions):
 
         super().__init__(names, origin)
         shared, held = dask.delayed(pickled), dask.delayed(function)
-        self._held_partitions = compute_unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
+        self._held_partitions = compute_or_refuse(lambda: dask.persist(*(held(part, shared) for part in partitions)))
 
     @property
     def _partitions(self) -> int:
         return len(self._held_partitions)
 
     def _sum(self, pickled: bytes) -> Partial:
-        return _total(_sum_of_held, self._held_partitions, pickled)
+        return _total(_sum_blocks, self._held_partitions, pickled)
 
     def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldDask(_hold_again, self._held_partitions, pickled, names, self)
@@ -147,8 +147,8 @@ def _hold_again(held: list[Any], pickled: bytes) -> list[Any]:
     return list(held_blocks(lambda: held, pickled))
 
 
-def _sum_of_held(held: list[Any], pickled: bytes, number: int) -> Partial:
-    return held_sum(lambda: held, pickled, number)
+def _sum_blocks(held: list[Any], pickled: bytes, number: int) -> Partial:
+    return sum_held_blocks(lambda: held, pickled, number)
 
 
 def _blocks(partition: Any) -> Iterator[pa.Table | Array]:

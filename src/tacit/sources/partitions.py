@@ -123,7 +123,7 @@ def _kernel() -> str:
         return kernel_fingerprint()
 
 
-def compute_unquoted(compute: Callable[[], _Computed]) -> _Computed:
+def compute_or_refuse(compute: Callable[[], _Computed]) -> _Computed:
     """Return what an engine computes. Its own error may quote a row, so another is raised, not chained to it."""
     try:
         return compute()
@@ -164,7 +164,7 @@ def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator
         yield Partial(failure=_UNKNOWN)
 
 
-def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
+def sum_held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
     """Add up a pickled function over blocks that `held_blocks` gave."""
     reports: list[Partial] = []
 
@@ -223,7 +223,7 @@ class PartitionedSource(Source):
                 "Repartition them: some hundred thousand rows in each are summed fastest."
             )
         pickled = cloudpickle.dumps(function)
-        total, failure, _, digests = compute_unquoted(lambda: self._sum(pickled))
+        total, failure, _, digests = compute_or_refuse(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:

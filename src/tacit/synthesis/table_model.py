@@ -190,7 +190,7 @@ class TableModel(DensityMixin, PrivateEstimator):
 
     def _log_densities(self, block: Array) -> Array:
         bins = [column.bins.bins(block) for column in self._columns]
-        codes = np.column_stack([column.bins.grouped(each) for column, each in zip(self._columns, bins)])
+        codes = np.column_stack([column.bins.groups_of(each) for column, each in zip(self._columns, bins)])
         total = self._chain.log_probabilities(codes)
         for column, each in zip(self._columns, bins):
             total += column.log_densities(block, each, self._domain.scale[column.bins.places[0]])

@@ -99,7 +99,7 @@ class TrimmedMeans(SmoothStatistic):
         if self.trim is not None and not 0 <= self.trim <= (self.rows - 1) // 2:
             raise ValueError(f"trim must be from 0 to less than half of the rows, and it is {describe(self.trim)}.")
 
-    def trimmed(self, smoothness: float) -> int:
+    def n_trimmed(self, smoothness: float) -> int:
         """Return m."""
         if self.trim is not None:
             return self.trim
@@ -107,14 +107,14 @@ class TrimmedMeans(SmoothStatistic):
 
     def least(self, smoothness: float) -> float:
         """Return e^-tm W, for the narrowest of the ranges."""
-        power = smoothness * self.trimmed(smoothness)
+        power = smoothness * self.n_trimmed(smoothness)
         return math.exp(-power) * float((self.high - self.low).min()) if power < 120 else 0.0
 
     def answer(
         self, blocks: Iterable[tuple[Array, NDArray[np.int64]]], smoothness: float
     ) -> tuple[Sequence[Fraction], Array]:
         """Return the trimmed means, and their smooth sensitivities."""
-        m, n = self.trimmed(smoothness), self.rows
+        m, n = self.n_trimmed(smoothness), self.rows
         lattice = _Lattices.of(self.low, self.high)
         least: list[NDArray[np.int64]] = []
         largest: list[NDArray[np.int64]] = []
