@@ -175,7 +175,7 @@ def in_own_units(
 ) -> ColumnMoments:
     """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
     radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
-    return replace(statistic, reach=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
+    return replace(statistic, half_width=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
 
 
 def move_columns(
