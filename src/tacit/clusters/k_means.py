@@ -15,7 +15,7 @@ from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
 from tacit.clusters.region import Region
 from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, float_array, progress
 from tacit.fitting.published import find_published
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import Affine
 from tacit.statistics import Centres
@@ -150,7 +150,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
-            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {brief(self.n_clusters)}.")
+            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {describe(self.n_clusters)}.")
         published = find_published(self)
         if published is not None and self.n_iter != "auto":
             raise ValueError(
@@ -158,7 +158,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
                 f"method=tacit.published.{type(published).__name__}(n_iter=7)."
             )
         if isinstance(self.init, str) and self.init != "private":
-            raise ValueError(f'init must be "private" or an array of centres, and it is {brief(self.init)}.')
+            raise ValueError(f'init must be "private" or an array of centres, and it is {describe(self.init)}.')
         budget = checked_budget(self, pure=True)
         if budget.delta == 0 and published is not None and published.needs_delta:
             raise ValueError(
@@ -177,7 +177,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if centres is None or centres.shape != (self.n_clusters, columns) or not np.isfinite(centres).all():
             raise ValueError(
                 f"init must be {self.n_clusters} finite centres of {columns} column(s), and it is "
-                f"{brief(self.init)} of another shape, or has cells that are not finite."
+                f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
         return centres
 

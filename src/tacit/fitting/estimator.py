@@ -17,9 +17,9 @@ from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.published import find_published
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
-from tacit.sources.names import listed
+from tacit.sources.names import join_names
 from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
@@ -140,9 +140,9 @@ class PrivateEstimator(BaseEstimator):
         """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
             warnings.warn(
-                f"The schema says that it was read from the rows about {listed(self.bounds.peeked)} (tacit schema init "
-                "--peek). That was not paid for and the promise does not cover it. Replace it by public knowledge, and "
-                'delete source = "peeked".',
+                f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
+                "init --peek). That was not paid for and the promise does not cover it. Replace it by public "
+                'knowledge, and delete source = "peeked".',
                 UserWarning,
                 stacklevel=4,
             )
@@ -155,7 +155,7 @@ class PrivateEstimator(BaseEstimator):
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         method = find_published(self) if self._published else None
         if method is None or isinstance(self.bounds, str):
-            return planned(steps, budget, self.neighbors)
+            return calibrated_plan(steps, budget, self.neighbors)
         return method.plan(steps, budget, self.neighbors)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:

@@ -11,9 +11,9 @@ from dataclasses import asdict, fields
 from importlib import import_module
 from typing import Any
 
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget, Plan, Relation, Step
-from tacit.release import planned, uncalibrated
+from tacit.release import calibrated_plan, stated_plan
 
 __all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "write_method"]
 
@@ -23,13 +23,13 @@ class PublishedMethod:
 
     def plan(self, steps: Sequence[Step], budget: Budget, neighbors: Relation) -> Plan:
         """Return the plan that spends the budget on these steps."""
-        return planned(list(steps), budget, neighbors)
+        return calibrated_plan(list(steps), budget, neighbors)
 
 
 def keep_stated_noise(steps: Sequence[Step], budget: Budget, neighbors: Relation) -> Plan:
     """Return a plan with the noise that a paper's own composition gives, where exact accounting admits it."""
-    stated = uncalibrated(list(steps), budget, neighbors)
-    return stated if stated.delta(budget.epsilon) <= budget.delta else planned(list(steps), budget, neighbors)
+    stated = stated_plan(list(steps), budget, neighbors)
+    return stated if stated.delta(budget.epsilon) <= budget.delta else calibrated_plan(list(steps), budget, neighbors)
 
 
 def find_published(estimator: Any) -> PublishedMethod | None:
@@ -59,7 +59,7 @@ def find_published(estimator: Any) -> PublishedMethod | None:
     words = ", ".join((*estimator._methods, *estimator._published))
     raise ValueError(
         f"method must be one of {words}, or an object of tacit.published: {', '.join(names)}; and it is "
-        f"{brief(method)}."
+        f"{describe(method)}."
     )
 
 

@@ -15,7 +15,7 @@ from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
@@ -109,7 +109,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number, not negative, and it is {brief(value)}.")
+                raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
         return checked_budget(self)
 
     def _publish(self, scale: float) -> None:

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.files import written_whole
+from tacit.files import write_whole
 from tacit.fitting import PrivateEstimator, check_shapes
 from tacit.fitting.published import read_method, write_method
 from tacit.models import CARDS, ModelCard, Without, find_card
@@ -103,7 +103,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "certificate": json.loads(model.privacy_.to_json()),
     }
     text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
-    with written_whole(path) as temporary:
+    with write_whole(path) as temporary:
         temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
 
