@@ -12,8 +12,8 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
+from tacit.fitting import allocation
 from tacit.linear import ConvexLoss, HuberLoss, L1Ball, LogisticLoss
-from tacit.linear import row_shares as shares
 from tacit.privacy import Budget, Gaussian, Plan, Sampled, Split
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
@@ -98,7 +98,7 @@ def test_the_claim_stands_over_many_fits(name, neighbors):
 
 @pytest.mark.parametrize("trials", [40, pytest.param(1500, marks=pytest.mark.slow)])
 def test_the_claim_stands_where_rows_are_dealt_out(trials, monkeypatch):
-    monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
+    monkeypatch.setattr(allocation, "_ROWS_PER_SHARE", 3)
     assert audited("newton", trials).consistent_with()
     kinds = {step.name: type(step) for step in MODELS["newton"].fit(RIGHT).privacy_.plan.steps}
     assert kinds["early gradient"] is kinds["second moments"] is Split

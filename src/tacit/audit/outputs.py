@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from tacit.arrays import Array
 from tacit.audit.bounds import epsilon_bound, error_bound, mu_bound, plan_forbids
 from tacit.audit.distinguishers import learn_scores
 from tacit.messages import describe
 from tacit.privacy import Budget, Certificate, Plan
 from tacit.privacy.gaussian_profile import gaussian_epsilon
 
-Array = NDArray[np.float64]
 Claim: TypeAlias = float | Budget | Plan | Certificate
 Method = Literal["threshold", "gdp"]
 

@@ -22,13 +22,12 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.audit.fields import numbers_in
 from tacit.messages import describe
 from tacit.privacy import Relation, check_relation
 
-Array = NDArray[np.float64]
 Norm = Literal["l1", "l2", "linf"]
 
 _UGLY = np.array(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.clusters.adaptive_k_means import fit_adaptive
 from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
 from tacit.clusters.region import Region
@@ -19,7 +20,6 @@ from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import Affine
 from tacit.statistics import Centres
-from tacit.statistics.components import Array
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):

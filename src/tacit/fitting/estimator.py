@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.arrays import Array
 from tacit.fitting.documentation import complete_docstring
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.published import find_published
@@ -20,7 +21,6 @@ from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import join_names
-from tacit.statistics.components import Array
 from tacit.tables import Domain, Schema
 
 _LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.messages import describe
 from tacit.privacy import Account, Budget, check_relation
 
@@ -36,7 +36,7 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, 
     return budget
 
 
-def float_array(value: Any) -> NDArray[np.float64] | None:
+def float_array(value: Any) -> Array | None:
     """Return a parameter as an array of numbers, or None if it is none; numpy's own refusal quotes what is in it.
 
     Examples

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.fitting.target import one_column, open_with_target, target_numbers
 from tacit.messages import call_or_refuse
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 

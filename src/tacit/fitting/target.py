@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from tacit.arrays import Array
 from tacit.messages import call_or_refuse, name_or_kind
 from tacit.sources import Source, as_source, numeric, on_cluster
 from tacit.sources.numbers import matrix
-from tacit.statistics.components import Array
 from tacit.tables import Boolean, Categorical, Domain, Ignored, Numeric, Schema
 
 _CLASS_BOUNDS = (-1.0, 1.0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from tacit.arrays import Array
 from tacit.fitting import check_choices, checked_budget, float_array
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import Classes, check_target_given, open_with_target
@@ -21,7 +22,6 @@ from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Boolean, Categorical, Domain, Schema
 
 _MOST_CERTAIN = 0.98  # Largest difference of the frequencies of two classes that the intercept starts from.

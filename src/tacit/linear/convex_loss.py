@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.messages import describe
-from tacit.statistics.components import Array
 
 _TRIALS = 512  # Random predictions and targets that a loss is checked on.
 _DIFFERENCE = 1e-4  # Step of the numerical derivative.

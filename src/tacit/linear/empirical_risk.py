@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, checked_budget
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
@@ -18,7 +19,6 @@ from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
 from tacit.messages import describe
 from tacit.release import RowMap
-from tacit.statistics.components import Array
 
 
 class ERM(PrivateEstimator):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import open_with_target
@@ -17,7 +18,6 @@ from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
 from tacit.messages import describe
 from tacit.release import RowMap
-from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
 _SIGNAL = 1.0  # Standard deviation of predictions before anything is known, in units of residuals.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from tacit.arrays import Array
 from tacit.messages import describe
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True, eq=False)

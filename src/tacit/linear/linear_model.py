@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import open_with_target
@@ -22,7 +23,6 @@ from tacit.messages import describe
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.messages import describe
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.linear.newton import GRADIENT
 from tacit.linear.problem import Problem
@@ -26,7 +27,6 @@ from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
 from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
-from tacit.statistics.components import Array
 
 ROWS = "number of rows"
 RATE = 0.05  # Probability with which a row is in a sample, by default.

@@ -11,11 +11,11 @@ import pyarrow as pa
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.messages import describe
 from tacit.moments.factors import Factors, likeliest_factors
 from tacit.moments.moments import Moments
-from tacit.statistics.components import Array
 
 # Each method, and the method of Moments that it is.
 _METHODS = {"adaptive": "adaptive", "paper": "published"}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
 from tacit.fitting.progress import Watch
 from tacit.moments.estimates import MomentEstimates, PublicFacts
@@ -17,7 +18,6 @@ from tacit.moments.published_moments import published_moments, published_multipl
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget, Gaussian, Plan, Relation, Step
 from tacit.release import Curator, calibrated_plan, stated_plan
-from tacit.statistics.components import Array
 
 
 class _Method(NamedTuple):

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.clusters import largest_first
 from tacit.clusters.region import Region
 from tacit.fitting.parameters import check_count, check_word
@@ -21,7 +22,6 @@ from tacit.fitting.published import PublishedMethod, keep_stated_noise
 from tacit.privacy import Budget, Laplace, Plan, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import Centres, ClusterSums
-from tacit.statistics.components import Array
 
 # Names of the plan's steps.
 SIZES_AND_SUMS, SIZES, SUMS = "cluster sums", "cluster counts", "cluster means"

@@ -46,10 +46,10 @@ class Rows(Protocol):
         """Return the rows that are in a sample, or in a share."""
 
 
-def quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
+def quietly(function: Callable[[Array], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
     """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
 
-    def quiet(block: NDArray[np.float64]) -> _Out:
+    def quiet(block: Array) -> _Out:
         with np.errstate(all="ignore"):
             return function(block)
 

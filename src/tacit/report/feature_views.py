@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.clusters import KMeans
 from tacit.messages import describe
 from tacit.moments import FactorAnalysis, Moments
 from tacit.tables import Domain
 from tacit.tables.features import Feature, features
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
+from tacit.arrays import Array
 from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.report.slopes_view import NAMELESS, Array, SlopesView, around, described
+from tacit.report.slopes_view import NAMELESS, SlopesView, around, described
 from tacit.tables.features import Feature
 
 _SHORT = 2  # characters of a class that fit into a badge

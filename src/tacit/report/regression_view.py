@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.slopes_view import Array, SlopesView, described
+from tacit.report.slopes_view import SlopesView, described
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,15 @@ from itertools import combinations, count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.messages import describe
 from tacit.mixture import GaussianMixture
 from tacit.mixture.outliers import Outliers
 from tacit.mixture.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
-Array = NDArray[np.float64]
 Pair = tuple[int, int]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import float_array
 from tacit.messages import describe
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 

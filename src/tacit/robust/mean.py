@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.fitting.clipping import minimax_scale
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
@@ -22,11 +24,9 @@ from tacit.robust.scales import (
     gaussian_tail,
     improved_scale,
     laplace_tail,
-    minimax_scale,
     thesis_scale,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
-from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
 _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Laplace
 from tacit.release import Curator, Statistic
 from tacit.robust.interval import clipping_interval, trimming_interval
 from tacit.robust.scales import gaussian_tail, laplace_tail
 from tacit.statistics import Influence, Magnitudes, RobustSum, TrimmedSum
-from tacit.statistics.components import Array
 
 
 def sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Array
 from tacit.statistics import Bins
-from tacit.statistics.components import Array
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, spread
 from tacit.synthesis.groups import grouped

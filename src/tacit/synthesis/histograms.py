@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.statistics import Bins
-from tacit.statistics.components import Array
 
 PARTS = 64  # that a bin is split into
 MOST_SPLIT = 64  # bins of a column that are split at a time

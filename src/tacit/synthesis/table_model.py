@@ -10,11 +10,11 @@ import pyarrow as pa
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, checked_budget, progress
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import BlankIncomplete
-from tacit.statistics.components import Array
 from tacit.synthesis.chain import Chain
 from tacit.synthesis.columns import CountedColumn, public_columns
 from tacit.synthesis.counting import count_columns, count_pairs, steps
