@@ -16,7 +16,7 @@ from tacit.linear.first_order import DIFFERENCE, RATE
 from tacit.linear.problem import AfterRelease, Problem, Solution
 from tacit.linear.risk import SOLVERS
 from tacit.privacy import Budget, Gaussian
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
 Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
@@ -63,7 +63,7 @@ def perturbed(signed: np.ndarray, epsilon: float, seed: int) -> tuple[float, np.
     is taken to be exact, which it is to many digits.
     """
     found = minimum(signed, lasso=False)
-    multiplier = planned([Gaussian("minimum", 1.0)], Budget(epsilon, DELTA)).steps[0].noise_multiplier
+    multiplier = calibrated_plan([Gaussian("minimum", 1.0)], Budget(epsilon, DELTA)).steps[0].noise_multiplier
     noise = multiplier * 2 / (len(signed) * STRENGTH)
     return float(found.nfev), found.x + noise * np.random.default_rng(seed).normal(size=len(found.x))
 

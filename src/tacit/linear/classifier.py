@@ -17,7 +17,7 @@ from tacit.fitting.target import Classes, check_target_given, open_with_target
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import SOLVERS, Risk, RiskFit, in_units, minimise_risk, start_at_zero
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source
@@ -30,7 +30,7 @@ def check_classifier(estimator: Any) -> Any:
     """Refuse, in a sentence, parameters that make no sense; return the budget."""
     check_choices(estimator, solver=tuple(SOLVERS))
     if not isinstance(estimator.C, numbers.Real) or isinstance(estimator.C, bool) or not estimator.C > 0:
-        raise ValueError(f"C must be a positive number, and it is {brief(estimator.C)}.")
+        raise ValueError(f"C must be a positive number, and it is {describe(estimator.C)}.")
     return checked_budget(estimator)
 
 
@@ -50,7 +50,7 @@ def public_classes(estimator: Any, y: Any) -> Any:
         )
     classes = np.unique(np.asarray(estimator.classes))
     if classes.ndim != 1 or len(classes) < 2 or len(classes) != len(estimator.classes):
-        raise ValueError(f"classes must be two or more different labels, and they are {brief(estimator.classes)}.")
+        raise ValueError(f"classes must be two or more different labels, and they are {describe(estimator.classes)}.")
     return classes
 
 
@@ -61,7 +61,7 @@ def class_weights(estimator: Any, labels: Any) -> tuple[float, ...]:
     if not isinstance(estimator.class_weight, Mapping):
         raise ValueError(
             'class_weight must be None or a dictionary of weights by class. Weights such as "balanced" would have '
-            f"to be worked out from the rows; it is {brief(estimator.class_weight)}."
+            f"to be worked out from the rows; it is {describe(estimator.class_weight)}."
         )
     known = labels.tolist()
     if any(label not in known for label in estimator.class_weight):

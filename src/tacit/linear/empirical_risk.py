@@ -16,7 +16,7 @@ from tacit.linear.linear_fit import linear_predictions
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
 from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release import RowMap
 
 
@@ -111,12 +111,14 @@ class ERM(PrivateEstimator):
         check_choices(self, solver=("auto", *SOLVERS))
         if not isinstance(self.loss, ConvexLoss):
             raise ValueError(
-                f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {brief(self.loss)}."
+                f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {describe(self.loss)}."
             )
         if self.regularizer is not None and not isinstance(self.regularizer, ElasticNetPenalty):
-            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {brief(self.regularizer)}.")
+            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {describe(self.regularizer)}.")
         if self.constraint is not None and not isinstance(self.constraint, L2Ball | L1Ball | Box):
-            raise ValueError(f"constraint must be an L2Ball, an L1Ball or a Box, and it is {brief(self.constraint)}.")
+            raise ValueError(
+                f"constraint must be an L2Ball, an L1Ball or a Box, and it is {describe(self.constraint)}."
+            )
         if self.regularizer is None:
             penalty: Any = self.constraint
         elif self.constraint is None:

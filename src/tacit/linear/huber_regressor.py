@@ -15,7 +15,7 @@ from tacit.fitting.target import open_with_target
 from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss
 
@@ -108,7 +108,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number, not negative, and it is {brief(value)}.")
+                raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
         return checked_budget(self)
 
     def _publish(self, scale: float) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
 from tacit.fitting import check_shapes
-from tacit.messages import brief
+from tacit.messages import describe
 
 _MOST_ROUNDS = 2000  # Rounds of coordinate descent.
 _TOLERANCE = 1e-12  # Change of coefficients, relative to the largest, at which coordinate descent stops.
@@ -206,7 +206,7 @@ class CoefficientIntervals:
         array([[0.84, 1.16]])
         """
         if not isinstance(level, numbers.Real) or not 0 < level < 1:
-            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {brief(level)}.")
+            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
         reach = float(ndtri(0.5 + level / 2)) * np.array([-1.0, 1.0])
 
         def ends(middle: Any, error: Any) -> Array:

@@ -88,7 +88,7 @@ def _measure_robust_gradient(
         noise = curator.noise(GRADIENT, RobustSum(zero, np.ones(values.size), influence, values))
         scale = minimax_scale(influence, np.full(values.size, moment), 2, noise, seen) / 2
     statistic = RobustSum(zero, scale, influence, values)
-    return values.among_all(statistic.reach * curator.measure(GRADIENT, statistic).value / seen)
+    return values.among_all(statistic.half_width * curator.measure(GRADIENT, statistic).value / seen)
 
 
 def descend_once(problem: Problem, point: Array, gradient: Array, step: float) -> Array:

@@ -12,7 +12,7 @@ from tacit.linear.residuals import LEVEL, SQUARES
 from tacit.mixture.scale_free import ScaleFree
 from tacit.moments.two_stage_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, Step
-from tacit.release import planned
+from tacit.release import calibrated_plan
 from tacit.statistics import numbers_in_second_moment
 
 REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
@@ -74,7 +74,7 @@ class ScoreSchedule:
     def _repeatedly(self, rows: int | None) -> bool:
         """Return whether moments can be measured repeatedly, in their own units: the noise decides."""
         part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_PART), self.budget.delta)
-        multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
+        multiplier = calibrated_plan([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
         replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
         noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
         return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE

@@ -172,7 +172,7 @@ def in_own_units(
 ) -> ColumnMoments:
     """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
     radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
-    return replace(statistic, reach=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
+    return replace(statistic, half_width=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
 
 
 def move_columns(
@@ -187,7 +187,7 @@ def move_columns(
     _, sums, squares = statistic.parts(measurement.value)
     scales, columns = estimates.scales, facts.columns
     mean_prior, variance_prior = estimates.prior_variances
-    radii = statistic.reach / scales
+    radii = statistic.half_width / scales
     kept = np.ones(columns) if first else clipped_normal_variance(radii)
     # All columns have the same noise in their own units, except where the bounds are nearer than the clip radius.
     noises = measurement.noise / rows * math.sqrt(columns) * radii

@@ -36,13 +36,13 @@ class Rows(Protocol):
     def map(self, function: Callable[[Array], Array]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
 
-    def held(self) -> Rows:
+    def hold(self) -> Rows:
         """Return the same rows, mapped once and for all if memory allows."""
 
     def blocks(self) -> Iterator[Array]:
         """Yield the blocks, for statistics that are no sums."""
 
-    def sampled(self, kept: PoissonSample | Share) -> Rows:
+    def sample(self, kept: PoissonSample | Share) -> Rows:
         """Return the rows that are in a sample, or in a share."""
 
 
