@@ -13,10 +13,16 @@ from tacit.messages import describe
 from tacit.privacy import Account, Budget, check_relation
 
 
-def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pure: bool = False) -> Budget:
-    """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated.
+def check_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pure: bool = False) -> Budget:
+    """Refuse parameters that make no sense in any estimator, each in a sentence; return the budget.
 
-    `missing` is what the estimator can do about missing cells, `pure` whether it can do without a delta.
+    Parameters
+    ----------
+    model : PrivateEstimator
+    missing : sequence of str
+        What the estimator can do about missing cells.
+    pure : bool
+        Whether the estimator can do without a delta.
     """
     check_choices(model, missing=missing)
     iterations = getattr(model, "n_iter", "auto")
@@ -34,6 +40,9 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, 
     if budget.delta == 0 and not pure:
         raise ValueError("delta is 0, and Gaussian noise needs a delta above 0; pass for instance delta=1e-6.")
     return budget
+
+
+checked_budget = check_budget  # The name that mixture/ and regressions/ still use.
 
 
 def float_array(value: Any) -> Array | None:

@@ -34,7 +34,7 @@ class SupervisedEstimator(PrivateEstimator):
         return np.concatenate(list(self._standard_blocks(X)))
 
 
-def scored(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
+def score_predictions(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
     """Return what a function of scikit-learn's metrics says about predictions; its refusals would quote targets."""
     from sklearn import metrics
 
@@ -42,3 +42,6 @@ def scored(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
     return float(
         call_or_refuse(complaint, getattr(metrics, metric), one_column(y), predicted, sample_weight=sample_weight)
     )
+
+
+scored = score_predictions  # The name that regressions/ still uses.

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
-from tacit.fitting.supervised import scored
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
+from tacit.fitting.supervised import score_predictions
 from tacit.fitting.target import open_with_target
 from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
@@ -101,7 +101,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     def _checked(self) -> Any:
         check_choices(self, solver=tuple(SOLVERS))
@@ -109,7 +109,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
                 raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
-        return checked_budget(self)
+        return check_budget(self)
 
     def _publish(self, scale: float) -> None:
         intercepts, slopes = in_units(self._coefficients, self._domain)

@@ -13,9 +13,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import check_shapes, checked_budget, progress
+from tacit.fitting import check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
-from tacit.fitting.supervised import scored
+from tacit.fitting.supervised import score_predictions
 from tacit.fitting.target import open_with_target
 from tacit.linear.input_moments import input_layout
 from tacit.linear.linear_fit import InputSpread, LinearFit
@@ -104,7 +104,7 @@ class LinearModelMixin(RegressorMixin):
         y : (n,) array, or the name of a column of `X`
         """
         self._check_options()
-        budget = checked_budget(self, missing=("error", "ignore"))
+        budget = check_budget(self, missing=("error", "ignore"))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
         method = self._method(domain, n_rows, budget)
@@ -128,7 +128,7 @@ class LinearModelMixin(RegressorMixin):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     @classmethod
     def _of_moments(cls, moments: Moments, target: Any, options: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
 from tacit.fitting.clipping import minimax_scale
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
@@ -126,13 +126,13 @@ class RobustMean(PrivateEstimator):
         X : array-like, data frame, dict of columns, path of a .csv or .parquet file, or Source
         y : ignored
         """
-        budget = self._checked_budget()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         columns = domain.columns
         centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
         finding = self.method in _FINDING_METHODS
         located = finding and self.centre is None
-        influence, moment, fixed = self._checked_scale(columns)
+        influence, moment, fixed = self._check_scale(columns)
         low, high = box(domain, centre, anywhere=located)
         counted = self.neighbors != "replace_one" or self.missing == "ignore"  # as their number is secret
         weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
@@ -211,9 +211,9 @@ class RobustMean(PrivateEstimator):
         margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
         return self.mean_ - margin, self.mean_ + margin
 
-    def _checked_budget(self) -> Budget:
+    def _check_parameters(self) -> Budget:
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
-        budget = checked_budget(self, pure=True)
+        budget = check_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
             raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {describe(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
@@ -224,7 +224,7 @@ class RobustMean(PrivateEstimator):
             )
         return budget
 
-    def _checked_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
+    def _check_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
         """Return the influence, the moment bound, and the scale where it is given or follows from the bounds."""
         if self.method in _FINDING_METHODS:
             if self.moment_bound is not None or not isinstance(self.scale, str) or self.scale != "auto":
@@ -296,9 +296,9 @@ class RobustMean(PrivateEstimator):
         return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _FOUND}}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked_budget()
+        self._check_parameters()
         columns = self._domain.columns
-        self._influence, self._moment, _ = self._checked_scale(columns)
+        self._influence, self._moment, _ = self._check_scale(columns)
         self._origin = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
         found = {name: np.array(values["mean"][name], float) for name in _FOUND}
         check_shapes(**{name: (array, (columns,)) for name, array in found.items()})
