@@ -29,8 +29,8 @@ from tacit.robust.scales import (
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
 
-# Parts of the budget: of epsilon with Laplace noise, squared signal-to-noise ratios with Gaussian noise. The mean has the
-# rest. benchmarks/robust_mean.py measures what they give.
+# Parts of the budget: of epsilon with Laplace noise, squared signal-to-noise ratios with Gaussian noise. The mean has
+# the rest. benchmarks/robust_mean.py measures what they give.
 _INTERVAL_PART = 0.25  # For finding where to clip, around a given centre.
 _SEARCH_PART, _LOCATION_PART, _REFINING_PART = 0.1, 0.1, 0.2  # For a first interval, a centre in it, and the interval.
 _COUNT_PART = 0.05  # For the number of rows where it is secret, and a scale depends on it.
@@ -139,9 +139,8 @@ class RobustMean(PrivateEstimator):
         influence, moment, fixed = self._check_scale(columns)
         low, high = box(domain, centre, anywhere=located)
         counted = self.neighbors != "replace_one" or self.missing == "ignore"  # Their number is secret.
-        weight = (
-            0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)
-        )  # With replace_one it is free.
+        # With replace_one, a count of weight 1 adds nothing to the sensitivity.
+        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
         if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
@@ -152,9 +151,8 @@ class RobustMean(PrivateEstimator):
                 stacklevel=3,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        unit = sum_between(
-            influence, -np.ones(columns), np.ones(columns), weight
-        )  # It is as sensitive as at any scale.
+        # At scale 1 the statistic has the sensitivity that it has at any scale.
+        unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)
         if not domain.unbounded:  # Rows are brought inside the bounds, and back to their own units.
             if domain.schema is None:
                 curator.map_rows(domain.row_map)
@@ -273,9 +271,8 @@ class RobustMean(PrivateEstimator):
         mean = TrimmedSum(-np.ones(columns), np.ones(columns)) if self.method == "trimmed" else clipped
         before: list[tuple[str, Statistic, float]] = []
         if self.method in _FINDING_METHODS and self.centre is None:
-            search = ("search", Magnitudes(columns), _SEARCH_PART)
             before = [
-                search,
+                ("search", Magnitudes(columns), _SEARCH_PART),
                 ("location", clipped, _LOCATION_PART),
                 ("magnitudes", Magnitudes(columns), _REFINING_PART),
             ]

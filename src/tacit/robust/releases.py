@@ -16,7 +16,7 @@ from tacit.statistics import Influence, Magnitudes, RobustSum, TrimmedSum
 
 
 def sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
-    """Return the statistic of values bounded to [low, high]. Its count of rows weighs `weight` times as much as a row."""
+    """Return the statistic of values bounded to [low, high], with a count of rows that weighs `weight` rows."""
     count = weight * influence.row_norm(len(low), "l2")
     return RobustSum(low / 2 + high / 2, high / 2 - low / 2, influence, count=count)
 
