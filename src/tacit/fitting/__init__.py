@@ -1,9 +1,8 @@
 """What all private estimators do alike: check what they are told, open rows, plan, charge, certify."""
 
 from tacit.fitting.estimator import PrivateEstimator
-from tacit.fitting.parameters import check_budget, check_choices, checked_budget, float_array
+from tacit.fitting.parameters import check_budget, check_choices, check_shapes, checked_budget, float_array
 from tacit.fitting.progress import progress
-from tacit.fitting.stored import check_shapes
 from tacit.fitting.supervised import SupervisedEstimator
 
 __all__ = [

@@ -84,3 +84,17 @@ def check_count(name: str, value: Any) -> None:
     """Refuse a value that is no whole number of 1 or more."""
     if not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number, at least 1, and it is {describe(value)}.")
+
+
+def check_shapes(**wanted: tuple[np.ndarray, tuple[int, ...]]) -> None:
+    """Refuse arrays of a model file that are not finite, or not of the shape that is named beside them.
+
+    Examples
+    --------
+    >>> check_shapes(weights=(np.ones(3), (2,)))
+    Traceback (most recent call last):
+    ValueError: weights must be finite numbers of shape (2,)
+    """
+    for name, (array, shape) in wanted.items():
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite numbers of shape {shape}")
