@@ -21,7 +21,7 @@ from tacit.synthesis.counting import count_columns, count_pairs, steps
 from tacit.synthesis.fitted_chain import fit_chain
 from tacit.synthesis.stored_table import ABOUT, restored, stored
 
-_BLOCK_ROWS = 8192  # drawn at a time, so that memory stays small
+_BLOCK_ROWS = 8192  # Rows drawn at a time, so that memory stays small.
 
 
 class TableModel(DensityMixin, PrivateEstimator):
