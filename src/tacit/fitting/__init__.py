@@ -4,11 +4,9 @@ from tacit.fitting.estimator import PrivateEstimator
 from tacit.fitting.parameters import check_choices, checked_budget, float_array
 from tacit.fitting.progress import progress
 from tacit.fitting.stored import check_shapes
-from tacit.fitting.supervised import SupervisedEstimator
 
 __all__ = [
     "PrivateEstimator",
-    "SupervisedEstimator",
     "check_choices",
     "check_shapes",
     "checked_budget",

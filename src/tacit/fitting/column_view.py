@@ -23,10 +23,10 @@ class ColumnView:
     --------
     >>> import numpy as np
     >>> from tacit.privacy import Budget, Gaussian
-    >>> from tacit.release import planned
+    >>> from tacit.release import calibrated_plan
     >>> from tacit.sources import as_source
     >>> from tacit.statistics import RobustSum
-    >>> plan = planned([Gaussian("sum", 1.0)], Budget(1.0, 1e-6))
+    >>> plan = calibrated_plan([Gaussian("sum", 1.0)], Budget(1.0, 1e-6))
     >>> curator = Curator(as_source(np.tile([0.0, 0.5], (10_000, 1))), plan, random_state=0)
     >>> view = ColumnView(curator, (1,))
     >>> bool(abs(view.measure("sum", RobustSum(np.zeros(1), np.ones(1))).value[0] - 5000) < 50)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.clipping import mean_clipped_variance
 from tacit.fitting.column_view import ColumnView
-from tacit.fitting.moment_weights import block_weights, clipping_radius, kept_by_clipping
-from tacit.fitting.shrinkage import shrunk, shrunk_covariance
+from tacit.fitting.moment_weights import block_weights, clipping_radius
+from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.moments.estimates import PublicFacts
 from tacit.release import Curator, Measurement
 from tacit.statistics import (
@@ -107,7 +108,7 @@ def measure_gaussian(
             1.0,
             "full",
             missing=True,
-            fill=kept_by_clipping(columns, radius),
+            fill=mean_clipped_variance(columns, radius),
         )
     else:
         statistic = replace(statistic, radius=radius)
@@ -141,13 +142,12 @@ def _m_step(
     noise, radius = measurement.noise, statistic.radius
     _, sums, squares = statistic.parts(measurement.value)
     mean_noise = noise * radius / statistic.mean / rows
-    mean, _ = shrunk(sums[0] / rows, mean_noise, mean_prior)
+    mean, _ = shrink(sums[0] / rows, mean_noise, mean_prior)
     second = squares[0] / rows - np.outer(mean, mean)
-    covariance, covariance_prior = shrunk_covariance(
+    covariance, covariance_prior = shrink_covariance(
         second, noise * radius**2 / rows, covariance_prior, radius, _LEAST_VARIANCE, "full"
     )
-    noise2 = mean_noise * mean_noise
-    mean_prior = mean_prior * noise2 / (mean_prior + noise2)
+    mean_prior = posterior_variance(mean_prior, mean_noise**2)
     mean_prior /= np.einsum("ii", covariance) / len(mean)
     mean_prior, covariance_prior = np.clip(np.array([mean_prior, covariance_prior]) + _LEAST_PRIOR_VARIANCE, 0.0, 1.0)
     return mean, covariance, (float(mean_prior), float(covariance_prior))

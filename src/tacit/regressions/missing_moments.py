@@ -26,12 +26,13 @@ from functools import lru_cache
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import shrink
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.regressions.missing_information import lengthen_em_step
 from tacit.regressions.regression_moments import RADIUS
 from tacit.release import Curator, Measurement
@@ -43,7 +44,7 @@ CELLS, TABLE, SCORES, FINAL = "observed cells", "moments of the table", "expecte
 # experiments/gradient_em.py and experiments/missing_nhanes.py measure what the constants below give, on generated
 # tables and on NHANES.
 
-# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
 _BUDGET_WEIGHTS = {CELLS: 0.1, TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}
 # Numbers of releases: of the table, and by default of scores before the final one.
 _TABLE_ROUNDS, _SCORE_ROUNDS = 6, 3
@@ -84,17 +85,10 @@ class MissingSchedule:
         """Return the plan's steps, with noise relative to each other."""
         wide = 2 + self.columns
         numbers = wide + numbers_in_second_moment("full", wide) + self.count_rows
-        rounds = {
-            CELLS: (1, 1 + self.columns),
-            TABLE: (_TABLE_ROUNDS, numbers_in_round(1 + self.columns)),
-            SCORES: (self.score_rounds, numbers),
-            FINAL: (1, numbers),
-        }
-        return [
-            Gaussian(name, 1.0 / math.sqrt(_BUDGET_WEIGHTS[name]), count, size)
-            for name, (count, size) in rounds.items()
-            if count
-        ]
+        counts = {CELLS: 1, TABLE: _TABLE_ROUNDS, SCORES: self.score_rounds, FINAL: 1}
+        table = numbers_in_round(1 + self.columns)
+        sizes = {CELLS: 1 + self.columns, TABLE: table, SCORES: numbers, FINAL: numbers}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
 def missing_schedule(columns: int, n_iter: int | str = "auto", *, count_rows: bool = False) -> MissingSchedule:
@@ -197,7 +191,7 @@ def _score_step(
     scores = sums[0] / rows
     # The more cells are missing, the shorter are expected scores, and the less of them is clipped.
     scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
-    step = inverse @ shrunk(scores / kept, score_noise / kept, 1.0)[0]
+    step = inverse @ shrink(scores / kept, score_noise / kept, 1.0)[0]
 
     mean, factor = gaussian.mean.copy(), np.linalg.cholesky(gaussian.covariance)
     scale = factor[-1, -1]

@@ -25,19 +25,21 @@ known and undone.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
+from tacit.fitting.clipping import clipped_score_moments
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import posterior_variance, shrink
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.regressions.regressions import Regressions
 from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, RegressionScores, numbers_in_second_moment
@@ -48,7 +50,7 @@ WHITENING, GROWING, REFINING, FINAL = "whitening moments", "growing scores", "re
 # experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
 # generated tables.
 
-# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
 _BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}
 # Weights of counts, means and second moments within a release, by the kind of second moment.
 _MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
@@ -106,18 +108,12 @@ class RegressionSchedule:
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
-        steps: list[Step] = []
-        for name, weight in _BUDGET_WEIGHTS.items():
-            sizes = [size for step, size in self.score_rounds if step == name]
-            if name == WHITENING:
-                count, numbers = _WHITENING_ROUNDS, numbers_in_round(1 + self.columns)
-            elif sizes:
-                seconds = numbers_in_second_moment(_second_moments(name), 1 + self.columns)
-                count, numbers = len(sizes), max(sizes) * (2 + self.columns + seconds)
-            else:
-                continue
-            steps.append(Gaussian(name, 1.0 / math.sqrt(weight), count, numbers))
-        return steps
+        wide = 1 + self.columns
+        counts = Counter([WHITENING] * _WHITENING_ROUNDS + [step for step, _ in self.score_rounds])
+        most = {GROWING: max(self.growing_sizes, default=0), REFINING: self.n_components, FINAL: self.n_components}
+        numbers = {step: 1 + wide + numbers_in_second_moment(_second_moments(step), wide) for step in most}
+        sizes = {WHITENING: numbers_in_round(wide)} | {step: most[step] * numbers[step] for step in most}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
 def regression_schedule(
@@ -235,7 +231,9 @@ def fit_regressions(
     centre, factor = centre[:-1], factor[:-1, :-1]
     for done, (step, size) in enumerate(schedule.score_rounds, _WHITENING_ROUNDS + 1):
         noise = curator.noise(step, _score_moments(estimates.regressions, step, centre, factor))
-        estimates = _resize(estimates, min(size, _affordable_number(step, noise, estimates.rows, len(centre))), symmetric)
+        estimates = _resize(
+            estimates, min(size, _affordable_number(step, noise, estimates.rows, len(centre))), symmetric
+        )
         statistic = _score_moments(estimates.regressions, step, centre, factor)
         measurement = curator.measure(step, statistic)
         through_origin = origin is not None
@@ -271,9 +269,7 @@ def _one_regression(centre: Array, factor: Array, direction: Array | None, rows:
     if direction is not None:
         white = factor[:-1, :-1].T @ direction
         directions = np.concatenate([[0.0], white / np.linalg.norm(white)])[None]
-    return _ScoreEstimates(
-        Regressions(np.ones(1), coefficients[None], factor[-1:, -1]), np.ones(1), directions, rows
-    )
+    return _ScoreEstimates(Regressions(np.ones(1), coefficients[None], factor[-1:, -1]), np.ones(1), directions, rows)
 
 
 def _score_moments(regressions: Regressions, step: str, centre: Array, factor: Array) -> ComponentMoments:
@@ -336,10 +332,10 @@ def _m_step(
     rows = max(float(counts.sum()), 1.0)
     counts = np.maximum(counts, max(_LEAST_WEIGHT * rows / len(counts), noise / statistic.count))
 
-    kept, spread = kept_by_clipping(wide - 1, statistic.components.reach, radius)
+    kept, spread = clipped_score_moments(wide - 1, statistic.components.reach, radius)
     step_noise = noise * radius / statistic.mean / counts / kept
     mean_scores = sums / counts[:, None] / kept
-    steps = np.stack([shrunk(*component)[0] for component in zip(mean_scores, step_noise, priors)])
+    steps = np.stack([shrink(*component)[0] for component in zip(mean_scores, step_noise, priors)])
     if through_origin:
         steps[:, 0] = 0.0
     traces = np.einsum("kii->k", squares) if squares.ndim == 3 else squares
@@ -351,7 +347,7 @@ def _m_step(
     if symmetric and new.count == 2:
         new = new.mirror()
 
-    priors = priors * step_noise**2 / (priors + step_noise**2) * (regressions.scales / scales) ** 2
+    priors = posterior_variance(priors, step_noise**2) * (regressions.scales / scales) ** 2
     return _ScoreEstimates(
         new,
         np.clip(priors + _LEAST_PRIOR_VARIANCE, 0.0, 1.0),
@@ -381,32 +377,9 @@ def longest_directions(second_moments: Array, through_origin: bool) -> Array:
 
 def _standard_errors(regressions: Regressions, estimates: _ScoreEstimates, columns: int, symmetric: bool) -> Array:
     """Return the standard errors of coefficients (K,), of noise and of sampling."""
-    kept, spread = kept_by_clipping(columns, _input_radius(columns), _score_radius(columns))
+    kept, spread = clipped_score_moments(columns, _input_radius(columns), _score_radius(columns))
     sampling = spread / kept**2 / max(estimates.rows or 1.0, 1.0)  # Clipped scores tell less.
     variances = (estimates.step_noise / regressions.weights) ** 2 + sampling / regressions.weights
     if symmetric:  # The coefficients are the mean of two estimates, one of them with its sign changed.
         variances = variances / 2
     return regressions.scales * np.sqrt(variances)
-
-
-@lru_cache(maxsize=16)
-def kept_by_clipping(columns: int, reach: float, radius: float) -> tuple[float, float]:
-    """Return by what clipping multiplies a step of coefficients, and the mean squared length of scores.
-
-    Scores are e (1, u) with e and u standard normal. As residuals move by <d, (1, u)>, scores within the radius move by
-    that times (1, u), and those beyond hardly move.
-
-    Examples
-    --------
-    >>> [round(part, 2) for part in kept_by_clipping(10, 1e9, 1e9)]
-    [1.0, 1.0]
-    """
-    rng = np.random.default_rng(0)
-    squares = 1 + np.minimum(rng.chisquare(columns, 1 << 16), reach**2)
-    residuals = rng.normal(size=1 << 16) ** 2
-    inside = residuals * squares < radius**2
-    ordinary = 1 + columns
-    return (
-        float(np.mean(inside * squares) / ordinary),
-        float(np.mean(np.minimum(residuals * squares, radius**2)) / ordinary),
-    )

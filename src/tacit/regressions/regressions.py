@@ -67,7 +67,7 @@ class Regressions:
         return merged
 
     def repeat_heaviest(self, count: int) -> Regressions:
-        """Return the same density with `count` components: the heaviest ones are halved, each half counted for itself."""
+        """Return the same density with `count` components: the heaviest ones are counted as two halves."""
         whole = self
         while whole.count < count:
             k = int(np.argmax(whole.weights))

@@ -19,15 +19,15 @@ same order works. One linear regression, or a public guess of the direction, nee
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import selection_step
 from tacit.fitting.progress import Watch
-from tacit.privacy import Selection, Step
+from tacit.privacy import Step
 from tacit.release import Choice, Curator
 from tacit.statistics import CellRanks, RobustSum, ScreeningValues
 from tacit.statistics.screening_values import Screen
@@ -38,9 +38,9 @@ FIRST, NEXT, OTHERS = "first column", "next columns", "columns"
 
 # experiments/sparse_em.py measures how many of the columns that matter are found with the constants below.
 
-# Budget allocation: squared signal-to-noise ratio of all choices of a step, where the model that follows has 1. What
-# steps that are not made leave goes to the last one.
-_BUDGET_WEIGHTS = {SIZE: 0.03, MIDDLE: 0.03, TARGET: 0.03, FIRST: 0.3, NEXT: 0.4, OTHERS: 1.0}
+# Part of the budget of all choices of a step, as squared signal-to-noise ratio, where the model that follows has 1. The
+# last step also gets the parts of steps that are not made.
+_BUDGET_PARTS = {SIZE: 0.03, MIDDLE: 0.03, TARGET: 0.03, FIRST: 0.3, NEXT: 0.4, OTHERS: 1.0}
 # Number of columns that are chosen along the first one alone.
 _NEXT_COLUMNS = 2
 # Candidates for the median size of inputs and target, and for the middle of the target, in units of the bounds.
@@ -100,20 +100,15 @@ class ScreeningSchedule:
         """Number of steps: the choices of one step are made in one pass over the rows."""
         return len(self.unit_choices) + len(self.column_choices)
 
-    def steps(self, model_weight: float) -> list[Step]:
-        """Return the plan's steps; the model that is fitted afterwards has this squared signal-to-noise ratio.
-
-        In zero-concentrated privacy, a choice of epsilon e costs e^2 / 8, and a Gaussian release of multiplier m costs
-        1 / (2 m^2). So k choices with 1 / e = sqrt(k / weight) / 2 cost as much as one release of that weight.
-        """
+    def steps(self, model_part: float) -> list[Step]:
+        """Return the plan's steps; the model that is fitted afterwards has this part of the budget."""
         counts = {**dict.fromkeys(self.unit_choices, 1), **self.column_choices}
         candidates = {SIZE: len(_SIZES), TARGET: len(_SIZES), MIDDLE: len(_MIDDLES)}
-        unused = sum(_BUDGET_WEIGHTS[name] for name in (FIRST, NEXT, OTHERS) if name not in counts)
+        unused = sum(_BUDGET_PARTS[name] for name in (FIRST, NEXT, OTHERS) if name not in counts)
         steps: list[Step] = []
         for name, count in counts.items():
-            weight = _BUDGET_WEIGHTS[name] + (unused if name == list(counts)[-1] else 0.0)
-            multiplier = math.sqrt(count / (weight * model_weight)) / 2
-            steps.append(Selection(name, multiplier, count, candidates.get(name, self.candidates)))
+            part = _BUDGET_PARTS[name] + (unused if name == list(counts)[-1] else 0.0)
+            steps.append(selection_step(name, part * model_part, count, candidates.get(name, self.candidates)))
         return steps
 
 
@@ -182,6 +177,13 @@ def choose_support(
     return Support(tuple(np.array(columns)[order].tolist()), tuple(np.array(signs)[order].tolist()), unit)
 
 
+def screen_first(screening: ScreeningSchedule | None, steps: list[Step]) -> tuple[list[Step], int]:
+    """Return the steps of screening, if there is any, and then a model's; also how many releases come first."""
+    if screening is None:
+        return steps, 0
+    return [*screening.steps(sum(step.weight for step in steps)), *steps], screening.n_releases
+
+
 def _choose(
     curator: Curator,
     step: str,
@@ -197,9 +199,7 @@ def _choose(
 
 def _ranks(step: str, candidates: int, origin: Array) -> CellRanks:
     """Return the ranks of the numbers that the step chooses from, among cells of inputs or of the target."""
-    if step == SIZE:
-        columns = np.arange(0, candidates, -(-candidates // _MOST_RANKED))
-    else:
-        columns = np.array([len(origin) - 1])
+    some_inputs, target = np.arange(0, candidates, -(-candidates // _MOST_RANKED)), np.array([len(origin) - 1])
+    columns = some_inputs if step == SIZE else target
     numbers = _MIDDLES if step == MIDDLE else _SIZES
     return CellRanks(numbers, tuple(columns.tolist()), origin[columns], absolute=step != MIDDLE)

@@ -24,12 +24,13 @@ from scipy.special import roots_hermitenorm
 from scipy.stats import chi2
 
 from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import posterior_variance, shrink
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, FoldedScores
 
@@ -39,7 +40,7 @@ LOOKING, FOLDING, FINAL = "looking for the axis", "folding", "final folding"
 # experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
 # generated tables.
 
-# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
 _BUDGET_WEIGHTS = {LOOKING: 0.4, FOLDING: 1.0, FINAL: 6.0}
 # Weights of counts, means and second moments within a release. Smaller ones would save no noise.
 _MOMENT_WEIGHTS = (0.5, 1.0, 0.5)
@@ -79,16 +80,9 @@ class SymmetricSchedule:
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
-        rounds = {
-            LOOKING: (self.looking_rounds, numbers_in_round(self.columns)),
-            FOLDING: (self.folding_rounds, 2 + self.columns),
-            FINAL: (1, 2 + self.columns),
-        }
-        return [
-            Gaussian(name, 1.0 / math.sqrt(_BUDGET_WEIGHTS[name]), count, numbers)
-            for name, (count, numbers) in rounds.items()
-            if count
-        ]
+        counts = {LOOKING: self.looking_rounds, FOLDING: self.folding_rounds, FINAL: 1}
+        sizes = {LOOKING: numbers_in_round(self.columns), FOLDING: 2 + self.columns, FINAL: 2 + self.columns}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
 def symmetric_schedule(columns: int, n_iter: int | str = "auto", *, look: bool = True) -> SymmetricSchedule:
@@ -194,15 +188,14 @@ def _m_step(
     rows = max(float(n_rows or counts[0]), 1.0, noise / statistic.count)
     kept = float(chi2.cdf(radius**2, columns + 2))
     step_noise = noise * radius / statistic.mean / rows / kept
-    step, _ = shrunk(sums[0] / rows / kept, step_noise, estimate.prior_variance)
+    step, _ = shrink(sums[0] / rows / kept, step_noise, estimate.prior_variance)
     half = estimate.half + estimate.scale * step
     scale = public_scale
     if scale is None:
         change = float(squares[0]) / rows / _clipped_square(columns) - step @ step / columns
         spread = estimate.scale * math.sqrt(max(change, _LEAST_CHANGE))
         scale = _scale(float(np.linalg.norm(half)), spread, columns)
-    prior = estimate.prior_variance
-    prior = prior * step_noise**2 / (prior + step_noise**2) + _LEAST_PRIOR_VARIANCE
+    prior = posterior_variance(estimate.prior_variance, step_noise**2) + _LEAST_PRIOR_VARIANCE
     return SymmetricEstimate(half, scale, min(1.0, prior * (estimate.scale / scale) ** 2))
 
 
