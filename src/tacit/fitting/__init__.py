@@ -3,11 +3,9 @@
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.fitting.parameters import check_budget, check_choices, check_shapes, checked_budget, float_array
 from tacit.fitting.progress import progress
-from tacit.fitting.supervised import SupervisedEstimator
 
 __all__ = [
     "PrivateEstimator",
-    "SupervisedEstimator",
     "check_budget",
     "check_choices",
     "check_shapes",

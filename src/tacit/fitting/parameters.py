@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -78,6 +79,12 @@ def check_word(name: str, value: Any, words: Sequence[str]) -> None:
     """Refuse a value that is none of the words it may be."""
     if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {describe(value)}.")
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse a value that is no positive, finite number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive number, and it is {describe(value)}.")
 
 
 def check_count(name: str, value: Any) -> None:

@@ -12,8 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from tacit.arrays import Array
 from tacit.fitting import check_budget, check_choices, float_array
-from tacit.fitting.supervised import score_predictions
-from tacit.fitting.target import Classes, check_target_given, open_with_target
+from tacit.fitting.target import Classes, check_target_given, open_with_target, score_predictions
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import SOLVERS, Risk, RiskFit, in_units, minimise_risk, start_at_zero

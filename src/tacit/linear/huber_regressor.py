@@ -10,8 +10,7 @@ from sklearn.base import RegressorMixin
 
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
-from tacit.fitting.supervised import score_predictions
-from tacit.fitting.target import open_with_target
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.fitting import check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
-from tacit.fitting.supervised import score_predictions
-from tacit.fitting.target import open_with_target
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.input_moments import input_layout
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
