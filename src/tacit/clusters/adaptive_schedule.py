@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from tacit.fitting.measurement import Measurement
 from tacit.privacy import Gaussian, Laplace, Split, Step
+from tacit.release import Measurement
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
 from tacit.statistics.components import Array
 

@@ -24,7 +24,6 @@ import numpy as np
 
 from tacit.clusters.clusters import largest_first
 from tacit.clusters.region import Region
-from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
 from tacit.privacy import Budget, Laplace, Step
 from tacit.release import Curator
@@ -119,14 +118,14 @@ def fit_lloyd(
         nearest = Centres(centres)
         if schedule.separate:
             statistic = ClusterSums(nearest, region.radius, count=1.0, mean=0.0)
-            measurement = measure(curator, SIZES, statistic)
+            measurement = curator.measure(SIZES, statistic)
             sizes = _at_least_noise(statistic.parts(measurement.value)[0], measurement.noise)
             statistic = ClusterSums(nearest, region.radius, count=0.0, mean=1.0)
-            measurement = measure(curator, SUMS, statistic)
+            measurement = curator.measure(SUMS, statistic)
             sums = statistic.parts(measurement.value)[1]
         else:
             statistic = ClusterSums(nearest, region.half_widths)
-            measurement = measure(curator, SIZES_AND_SUMS, statistic)
+            measurement = curator.measure(SIZES_AND_SUMS, statistic)
             sizes, sums = statistic.parts(measurement.value)
         sizes = _at_least_noise(sizes, measurement.noise)
         centres = region.project(sums / sizes[:, None])

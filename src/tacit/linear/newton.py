@@ -25,12 +25,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from tacit.fitting.measurement import Measurement, measure
 from tacit.linear.problem import SAMPLING, Problem, keep_finite
 from tacit.linear.row_shares import deal
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import LossGradients
 from tacit.statistics.components import Array
 
@@ -97,7 +96,7 @@ def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelea
         iterations - early
     ):
         statistic = problem.gradients(fit.coefficients, _TRACE_WEIGHT)
-        fit = _update(problem, prior, fit, statistic, measure(curator, step, statistic), rows)
+        fit = _update(problem, prior, fit, statistic, curator.measure(step, statistic), rows)
         after(step, fit.coefficients)
     return _solution(problem, fit)
 

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.linear.coordinates import Coordinates
 from tacit.privacy import Plan, Step
 from tacit.release import Curator
@@ -143,7 +142,7 @@ def measure_gradient(
 ) -> Array:
     """Release the gradient of mean loss and ridge at these coefficients, of `rows` rows, by default all."""
     statistic = problem.gradients(coefficients)
-    return problem.mean_gradient(statistic, measure(curator, step, statistic).value, rows)
+    return problem.mean_gradient(statistic, curator.measure(step, statistic).value, rows)
 
 
 def keep_finite(coefficients: Array) -> Array:

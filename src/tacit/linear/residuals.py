@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.fitting.shrinkage import shrunk
 from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
@@ -50,7 +49,7 @@ class Residuals:
         noise = self._unit_noise(curator, SQUARES)
         radius = min(max(math.sqrt(_SQUARES_NOISE / noise), _LEAST_RADIUS), _MOST_RADIUS)
         bound = (radius * self.scale) ** 2
-        squares = measure(curator, SQUARES, self._sum(bound, squared=True))
+        squares = curator.measure(SQUARES, self._sum(bound, squared=True))
         usual = self.scale**2
         surprise = np.array([float(squares.value[0]) / self.rows * bound - usual])
         known = shrunk(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
@@ -62,7 +61,7 @@ class Residuals:
         affordable = math.sqrt(tails / (4 * noise))  # Here noise is as large as the bias that this variance allows.
         radius = max(_LEVEL_NOISE / (noise * math.sqrt(self.rows)), min(_TAILS * tails**1.5, affordable), _LEAST_RADIUS)
         statistic = self._sum(min(radius, _MOST_RADIUS) * self.scale, squared=False)
-        total = measure(curator, LEVEL, statistic)
+        total = curator.measure(LEVEL, statistic)
         unit = float(statistic.scale[0]) / self.rows
         return float(total.value[0]) * unit, (total.noise * unit) ** 2 + variance / self.rows
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
@@ -76,7 +75,7 @@ class EpochRule:
             after(SNAPSHOT, point)
             for index in range(inner):
                 statistic = differences(problem, snapshot + self.lookahead * (point - snapshot), snapshot)
-                released = measure(curator, DIFFERENCE, statistic)
+                released = curator.measure(DIFFERENCE, statistic)
                 difference = problem.mean_gradient(statistic, released.value, RATE * problem.rows)
                 step = self.step_length(problem, inner, released.noise)
                 moved = point - step * (gradient + (difference - snapshot @ problem.ridge))

@@ -1,0 +1,168 @@
+"""The schedule of a scale-free fit: which releases it makes, of how many components, and how they divide the budget.
+
+A schedule holds public numbers alone. The steps of the plan come from it and the fit walks through it, so that the two
+cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tacit.privacy import Gaussian, Relation, Step
+from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
+
+# Names of the steps of the plan, in the order in which a fit makes these releases.
+GROWING, CHOICE, REFINING = "growing moments", "model choice", "refining moments"
+TAILS, OUTLIERS = "tails", "outliers"
+
+# Tuned numbers. benchmarks/mixture.py measures what they give on mixtures of numbers, and benchmarks/synthetic.py on
+# Adult. experiments/choosing_components.py and choosing_in_tables.py measure it where the number of components is
+# chosen.
+
+# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
+BUDGET_WEIGHTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+_REFINING_WEIGHT_WITH_LEVELS = 2.0
+
+# Number of releases of each size while the mixture grows, where `n_iter` allows for so many.
+_ROUNDS_PER_SIZE = 2
+# Number of refining releases. Where cells are missing, EM moves by smaller steps. Products of numbers and levels are
+# further from where growing ends. A table without numbers has no release of tails, and one more of moments instead.
+_REFINING_ROUNDS = 6
+_REFINING_ROUNDS_WITH_GAPS = 14
+_REFINING_ROUNDS_WITH_LEVELS = 12
+
+
+@dataclass(frozen=True)
+class ScaleFreeSchedule:
+    """The releases of a scale-free fit: public numbers, from which the plan and the fit both follow.
+
+    Parameters
+    ----------
+    layout : TableLayout
+        Where numbers and levels are found in encoded rows.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+    neighbors : {"replace_one", "add_remove"}
+    n_rows : int or None
+        Number of rows, where it is public.
+    grid : tuple of int
+        Numbers of components to choose from, in rising order. With one number, no release is spent on the choice.
+    growing_sizes : tuple of int
+        Largest number of components in each release while the mixture grows. Empty when the fit starts from means.
+    refining_rounds : int
+        Number of releases of moments that follow.
+    chooses : bool
+        Whether the number of components is chosen by the fit, or was chosen by the fit that is simulated.
+    missing : bool
+        Whether cells may be missing, so that each component marginalises them.
+    """
+
+    layout: TableLayout
+    covariance_type: CovarianceType
+    neighbors: Relation
+    n_rows: int | None
+    grid: tuple[int, ...]
+    growing_sizes: tuple[int, ...]
+    refining_rounds: int
+    chooses: bool
+    missing: bool
+
+    @property
+    def most_components(self) -> int:
+        """The largest number of components that the fit may end with."""
+        return self.grid[-1]
+
+    @property
+    def refining_weight(self) -> float:
+        """The budget weight of one refining release."""
+        return _REFINING_WEIGHT_WITH_LEVELS if self.layout.levels else BUDGET_WEIGHTS[REFINING]
+
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return sum(step.count for step in self.steps())
+
+    def steps(self) -> list[Step]:
+        """Return the steps of the plan, with noise relative to each other."""
+        numbers, kind, components = len(self.layout.numbers), self.covariance_type, self.most_components
+        seconds = numbers_in_second_moment(kind, numbers) * (1 if kind == "tied" else components)
+        steps: list[Step] = []
+        if self.growing_sizes:
+            width = self.layout.width
+            size = max(self.growing_sizes) * (1 + width + numbers_in_second_moment("full", width))
+            steps.append(_step(GROWING, len(self.growing_sizes), size))
+        if len(self.grid) > 1:
+            steps.append(_step(CHOICE, 1, len(self.grid) - 1))
+        size = components * (1 + numbers + sum(self.layout.sizes)) + seconds
+        steps.append(Gaussian(REFINING, 1.0 / math.sqrt(self.refining_weight), self.refining_rounds, size))
+        if numbers:
+            steps += [_step(TAILS, 1, components * numbers), _step(OUTLIERS, 1, 1)]
+        return steps
+
+
+def _step(name: str, count: int, size: int) -> Step:
+    return Gaussian(name, 1.0 / math.sqrt(BUDGET_WEIGHTS[name]), count, size)
+
+
+def scale_free_schedule(
+    grid: Sequence[int],
+    layout: TableLayout,
+    covariance_type: CovarianceType,
+    neighbors: Relation,
+    n_rows: int | None,
+    *,
+    n_iter: int | str = "auto",
+    grow: bool = True,
+    missing: bool = False,
+) -> ScaleFreeSchedule:
+    """Return the schedule of a scale-free fit.
+
+    Parameters
+    ----------
+    grid : sequence of int
+        Numbers of components to choose from, in rising order.
+    layout, covariance_type, neighbors, n_rows, missing
+        As in :class:`ScaleFreeSchedule`.
+    n_iter : int or "auto"
+        Number of releases.
+    grow : bool
+        Whether the mixture grows from one component. Otherwise the fit starts from given means.
+
+    Examples
+    --------
+    >>> schedule = scale_free_schedule((3,), TableLayout((0, 1)), "full", "replace_one", 1000)
+    >>> schedule.growing_sizes, schedule.refining_rounds
+    ((1, 1, 2, 2, 4, 4, 6, 6), 6)
+    """
+    most, chooses = grid[-1], len(grid) > 1
+    others = [name for name, there in ((TAILS, layout.numbers), (CHOICE, chooses), (OUTLIERS, layout.numbers)) if there]
+    least_refining = 1 if layout.numbers else 2
+    sizes = _growing_sizes(most) if grow else []
+    enough = _ROUNDS_PER_SIZE * len(sizes) + least_refining + len(others)
+    rounds_per_size = _ROUNDS_PER_SIZE if n_iter == "auto" or int(n_iter) >= enough else 1
+    growing = tuple(size for size in sizes for _ in range(rounds_per_size))
+    if n_iter != "auto":
+        refining = int(n_iter) - len(growing) - len(others)
+    elif layout.levels:
+        refining = _REFINING_ROUNDS_WITH_LEVELS + (0 if layout.numbers else 1)
+    else:
+        refining = _REFINING_ROUNDS_WITH_GAPS if missing else _REFINING_ROUNDS
+    if refining < least_refining:
+        least = "one" if least_refining == 1 else "two"
+        raise ValueError(
+            f"n_iter is {n_iter}, and {most} component(s) take {len(growing)} release(s) to grow, {least} or more to "
+            f"refine{''.join(f' and one for {name}' for name in others)}; pass "
+            f'n_iter={len(growing) + least_refining + len(others)} or more, "auto", or starting means as init.'
+        )
+    return ScaleFreeSchedule(
+        layout, covariance_type, neighbors, n_rows, tuple(grid), growing, refining, chooses, missing
+    )
+
+
+def _growing_sizes(most: int) -> list[int]:
+    """Return 1, 2, 4, ... up to twice as many components as asked for, so that a fit depends less on luck."""
+    sizes = [1]
+    while sizes[-1] < (2 * most if most > 1 else 1):
+        sizes.append(min(2 * sizes[-1], 2 * most))
+    return sizes
