@@ -27,7 +27,7 @@ from tacit.mixture.scale_free import fit_scale_free
 from tacit.mixture.scale_free_schedule import scale_free_schedule
 from tacit.mixture.table_mixture import table_layout
 from tacit.privacy import Budget, Certificate, Gaussian
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.tables import Domain, compare
 
@@ -70,7 +70,7 @@ def draw_growth(rows: np.ndarray) -> None:
     """The methods page's picture: a mixture as it grows, from the bounds to the components."""
     domain = Domain.from_bounds(BOUNDS, 2)
     schedule = scale_free_schedule((COMPONENTS,), table_layout(domain), "full", "replace_one", len(rows))
-    curator = Curator(as_source(rows), planned(schedule.steps(), Budget(1.0, 1e-6)), random_state=0)
+    curator = Curator(as_source(rows), calibrated_plan(schedule.steps(), Budget(1.0, 1e-6)), random_state=0)
     curator.map_rows(domain.row_map)
     rounds = fit_scale_free(curator, schedule).rounds
     last = len(rounds)
@@ -90,7 +90,7 @@ def draw_guarantee() -> None:
     chances = np.geomspace(1e-6, 0.5, 121)
     for epsilon, colour in ((0.1, "#9dbbe0"), (0.5, "#5c8fca"), (1.0, BLUE), (2.0, "#0d2f57")):
         budget = Budget(epsilon, 1e-6)
-        certificate = Certificate(planned([Gaussian("moments", 1.0, count=10)], budget), budget)
+        certificate = Certificate(calibrated_plan([Gaussian("moments", 1.0, count=10)], budget), budget)
         suspicion = [100 * certificate.suspicion(chance) for chance in chances]
         axes.plot(chances, suspicion, color=colour, linewidth=2, label=f"$\\varepsilon$ = {epsilon:g}")
     axes.axhline(50, color=GREY, linewidth=1, linestyle=(0, (4, 2)))

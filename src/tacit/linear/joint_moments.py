@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.progress import Watch
 from tacit.linear.score_schedule import ScoreSchedule
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.iterated_moments import iterated_moments
 from tacit.moments.two_stage_moments import two_stage_moments
 from tacit.release import Curator
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.moment_weights import block_weights, clipping_radius, kept_by_clipping
-from tacit.fitting.shrinkage import shrunk, shrunk_covariance
+from tacit.fitting.clipping import mean_clipped_variance
+from tacit.fitting.moment_weights import block_weights, clipping_radius
+from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.prior import MixturePrior
 from tacit.privacy import Relation
@@ -133,7 +134,7 @@ def component_moments(
     if not missing:
         return ComponentMoments(components, radius, *weights, 1.0, kind)
     radius = max(radius, least_radius(columns, kind))
-    numbers, fill = TableComponents.of_numbers(components), kept_by_clipping(columns, radius)
+    numbers, fill = TableComponents.of_numbers(components), mean_clipped_variance(columns, radius)
     return TableMoments(numbers, radius, *weights, 1.0, 1.0, kind, missing=True, fill=fill)
 
 
@@ -167,11 +168,11 @@ def move_components(
         return replace(estimates, rows=max(counts.sum(), 1.0))
     counts, rows = positive_counts(counts, noise / statistic.count)
     mean_noise = noise * radius / statistic.mean / counts
-    shifts = np.stack([shrunk(*each)[0] for each in zip(sums / counts[:, None], mean_noise, mean_priors)])
+    shifts = np.stack([shrink(*each)[0] for each in zip(sums / counts[:, None], mean_noise, mean_priors)])
     white, covariance_priors = _white_covariances(
         statistic, counts, shifts, squares, noise * radius**2, covariance_priors
     )
-    mean_priors = mean_priors * mean_noise**2 / (mean_priors + mean_noise**2)
+    mean_priors = posterior_variance(mean_priors, mean_noise**2)
     mean_priors /= np.einsum("kii->k", white) / columns
     prior_variances = np.clip(np.stack([mean_priors, covariance_priors]) + _LEAST_PRIOR_VARIANCE, 0.0, 1.0)
 
@@ -240,7 +241,7 @@ def _white_covariances(
     if kind == "tied":
         between = np.einsum("k,ki,kj->ij", counts, shifts, shifts)
         rows = counts.sum()
-        pooled, left = shrunk_covariance(
+        pooled, left = shrink_covariance(
             (squares - between) / rows, noise / rows, float(prior_variances.mean()), radius, _LEAST_VARIANCE, "full"
         )
         return np.broadcast_to(pooled, (len(counts), *pooled.shape)), np.full(len(counts), left)
@@ -252,7 +253,7 @@ def _white_covariances(
             moment = np.diag(square / count - shift**2)
         else:
             moment = (square / count - shift @ shift) / columns * np.eye(columns)
-        estimates.append(shrunk_covariance(moment, noise / count, prior_variance, radius, _LEAST_VARIANCE, kind))
+        estimates.append(shrink_covariance(moment, noise / count, prior_variance, radius, _LEAST_VARIANCE, kind))
     covariances, left = zip(*estimates)
     return np.stack(covariances), np.array(left)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, checked_budget, float_array, progress
 from tacit.fitting.progress import Watch
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, fit_joint, fit_per_parameter, public_means
 from tacit.mixture.fitted_mixture import (
     ABOUT,
@@ -35,8 +36,8 @@ from tacit.mixture.scale_free import MixtureFit, fit_scale_free
 from tacit.mixture.scale_free_schedule import CHOICE, ScaleFreeSchedule, scale_free_schedule
 from tacit.mixture.table_mixture import TableMixture, table_layout
 from tacit.mixture.uncertainty import MixtureIntervals, confidence_intervals, releases_to_keep
-from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Curator, uncalibrated
+from tacit.privacy import Budget, Plan, Step
+from tacit.release import Curator, stated_plan
 from tacit.tables import Domain
 
 _METHODS = ("scale_free", "joint", "per_parameter")
@@ -58,17 +59,11 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     method : {"scale_free", "joint", "per_parameter"}, default "scale_free"
         "scale_free" measures each component in its own coordinates and is the best there is. "joint" and
         "per_parameter" are moment perturbation in the public ball, the latter as published by Park et al. (2017).
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
         on them. They are never read from the data. With a schema that has categories, or columns of true and false,
         components are products: a Gaussian of the numbers, and shares of the levels of each other column.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well (though not that there are any: a table without rows is refused).
     n_iter : int or "auto", default "auto"
         Number of releases, fixed beforehand: there is no convergence test, as that would depend on rows.
     init : "private", "public" or (n_components, n_features) array, default "private"
@@ -87,12 +82,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         many rows are left out is not told: the number of complete rows is treated as secret. With "model" it is not
         told whether cells are missing. Infinite cells are refused as well, or else brought to the bounds, as all
         numbers beyond them are; with a schema they are missing ones.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -117,11 +106,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         schema's order, or of false and true. No level is taken to be impossible.
     n_iter_ : int
         How many releases were made.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -148,42 +132,14 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int | str | Sequence[int] = 1,
-        *,
-        covariance_type: str = "full",
-        method: str = "scale_free",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        init: Any = "private",
-        prior: MixturePrior | None = None,
-        noise: str = "GGG",
-        composition: str = "zcdp",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.init = init
-        self.prior = prior
-        self.noise = noise
-        self.composition = composition
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | str | Sequence[int] = field(default=1, kw_only=False)
+    covariance_type: str = "full"
+    method: str = "scale_free"
+    n_iter: int | str = "auto"
+    init: Any = "private"
+    prior: MixturePrior | None = None
+    noise: str = "GGG"
+    composition: str = "zcdp"
 
     def fit(self, X: Any, y: Any = None) -> GaussianMixture:
         """Fit the mixture to the rows of `X`, spending the budget.
@@ -253,7 +209,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
             )
         inside, labels = draw_rows(self._density(), self._domain, n_samples, np.random.default_rng(random_state))
         return self._domain.table(inside), np.where(labels == self.n_components_, -1, labels)
@@ -303,19 +259,19 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             self, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
         )
         if isinstance(self.init, str) and self.init not in ("private", "public"):
-            raise ValueError(f'init must be "private", "public" or an array of means, and it is {brief(self.init)}.')
+            raise ValueError(f'init must be "private", "public" or an array of means, and it is {describe(self.init)}.')
         if len(grid) > 1 and (self.method != "scale_free" or not isinstance(self.init, str) or self.init != "private"):
             raise ValueError(
-                f"The number of components is chosen (n_components={brief(self.n_components)}) by "
+                f"The number of components is chosen (n_components={describe(self.n_components)}) by "
                 'method="scale_free" with init="private" alone, as it grows its own candidates; pass one number.'
             )
         if self.prior is not None and not isinstance(self.prior, MixturePrior):
-            raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {brief(self.prior)}.")
+            raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {describe(self.prior)}.")
         budget = checked_budget(self, missing=("error", "ignore", "model"))
         if self.missing == "model" and self.method != "scale_free":
             raise ValueError(
-                f'missing="model" is there for method="scale_free" alone, and the method is {brief(self.method)}. Pass '
-                'missing="ignore" to leave rows with missing cells out.'
+                f'missing="model" is there for method="scale_free" alone, and the method is {describe(self.method)}. '
+                'Pass missing="ignore" to leave rows with missing cells out.'
             )
         return budget
 
@@ -327,7 +283,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         if means is None or means.shape != (components, columns) or not np.isfinite(means).all():
             raise ValueError(
                 f"init must be {components} finite means of {columns} column(s), and it is "
-                f"{brief(self.init)} of another shape, or has cells that are not finite."
+                f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
 
     def _schedule(self, domain: Domain, n_rows: int | None) -> ScaleFreeSchedule | JointSchedule | PerParameterSchedule:
@@ -362,7 +318,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
         if self.method == "per_parameter" and not isinstance(self.bounds, str):
-            stated = uncalibrated(steps, budget, self.neighbors)
+            stated = stated_plan(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
                 return stated
         return super()._plan(steps, budget)

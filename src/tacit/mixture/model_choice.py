@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.component_estimates import MixtureEstimates
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.product_estimates import nats_lost
-from tacit.mixture.scale_free_schedule import BUDGET_WEIGHTS, CHOICE, ScaleFreeSchedule
+from tacit.mixture.scale_free_schedule import CHOICE, RELEASE_PARTS, ScaleFreeSchedule
 from tacit.release import Measurement
 from tacit.statistics import (
     Components,
@@ -66,7 +66,7 @@ def component_grid(n_components: Any) -> tuple[int, ...]:
     if not numbers_in_grid or not all(isinstance(k, numbers.Integral) and k >= 1 for k in numbers_in_grid):
         raise ValueError(
             'n_components must be a whole number, at least 1, or "auto" or several such numbers to choose from, and it '
-            f"is {brief(n_components)}."
+            f"is {describe(n_components)}."
         )
     return tuple(sorted({int(k) for k in numbers_in_grid}))
 
@@ -104,7 +104,7 @@ def choose_number(
     rows = max(grown.rows or 1.0, 2.0)
     # A component of n rows loses n times so many nats per row to noise / n. All rounds together lose less.
     multiplier = measurement.noise / statistic.sensitivity(schedule.neighbors)
-    to_noise = nats_lost(schedule) * BUDGET_WEIGHTS[CHOICE] * multiplier**2 / schedule.refining_rounds
+    to_noise = nats_lost(schedule) * RELEASE_PARTS[CHOICE] * multiplier**2 / schedule.refining_rounds
     parameters = number_of_parameters(counts, schedule.layout, schedule.covariance_type)
     costs = 0.5 * math.log(rows) * parameters + counts * to_noise / (rows / counts)
     scores = np.concatenate([[0.0], np.cumsum(statistic.parts(measurement.value))]) - costs

@@ -17,7 +17,9 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.moment_weights import block_weights, kept_by_clipping, nats_to_noise
+from tacit.fitting.clipping import mean_clipped_variance
+from tacit.fitting.moment_weights import block_weights, nats_to_noise
+from tacit.fitting.shrinkage import kalman_gain, posterior_variance
 from tacit.mixture.component_estimates import (
     MixtureEstimates,
     balance,
@@ -62,7 +64,7 @@ def product_moments(curator: Curator, schedule: ScaleFreeSchedule, estimates: Mi
         noise = curator.noise(REFINING, TableMoments(components, 1.0, count, mean, 1.0, level, kind))
         radius = clip_radius(estimates, kind, noise)
     radius = max(radius, least_radius(columns, kind)) if missing else radius
-    fill = kept_by_clipping(columns, radius)
+    fill = mean_clipped_variance(columns, radius)
     return TableMoments(components, radius, count, mean, 1.0, level, kind, missing, fill)
 
 
@@ -120,8 +122,8 @@ def _move_levels(
     noise = (measurement.noise * math.sqrt(len(layout.levels)) / statistic.level / counts[:, None]) ** 2
     variances = _level_variances(mixture)
     priors = np.minimum(estimates.level_prior_variances + _LEVEL_DRIFT * variances, _LEVEL_SPREAD * variances)
-    new = old + priors / (priors + noise) * (measured - old)
-    priors = priors * noise / (priors + noise)
+    new = old + kalman_gain(priors, noise) * (measured - old)
+    priors = posterior_variance(priors, noise)
     for where in layout.slices:  # The levels of a column add up to 1: those that are known least give way.
         excess = new[:, where].sum(axis=1, keepdims=True) - 1
         new[:, where] -= excess * priors[:, where] / priors[:, where].sum(axis=1, keepdims=True)
@@ -171,7 +173,7 @@ def nats_lost(schedule: ScaleFreeSchedule) -> float:
     layout, kind, neighbors = schedule.layout, schedule.covariance_type, schedule.neighbors
     count, mean, loss, level_loss = _losses(layout, kind, neighbors)
     level, there = moment_weights(layout, kind, neighbors)[2], 1.0 if layout.numbers else 0.0
-    noise = moment_sensitivity(count, mean * there, there, neighbors, level) ** 2 / schedule.refining_weight
+    noise = moment_sensitivity(count, mean * there, there, neighbors, level) ** 2 / schedule.refining_part
     return float((loss + (level_loss / level**2 if layout.levels else 0.0)) * noise)
 
 

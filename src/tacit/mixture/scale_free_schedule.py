@@ -6,11 +6,11 @@ cannot disagree.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.fitting.allocation import weigh_releases
+from tacit.privacy import Relation, Step
 from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
 
 # Names of the steps of the plan, in the order in which a fit makes these releases.
@@ -21,9 +21,9 @@ TAILS, OUTLIERS = "tails", "outliers"
 # Adult. experiments/choosing_components.py and choosing_in_tables.py measure it where the number of components is
 # chosen.
 
-# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
-BUDGET_WEIGHTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
-_REFINING_WEIGHT_WITH_LEVELS = 2.0
+# Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
+RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+_REFINING_PART_WITH_LEVELS = 2.0
 
 # Number of releases of each size while the mixture grows, where `n_iter` allows for so many.
 _ROUNDS_PER_SIZE = 2
@@ -74,9 +74,9 @@ class ScaleFreeSchedule:
         return self.grid[-1]
 
     @property
-    def refining_weight(self) -> float:
-        """The budget weight of one refining release."""
-        return _REFINING_WEIGHT_WITH_LEVELS if self.layout.levels else BUDGET_WEIGHTS[REFINING]
+    def refining_part(self) -> float:
+        """The part of the budget that one refining release has."""
+        return _REFINING_PART_WITH_LEVELS if self.layout.levels else RELEASE_PARTS[REFINING]
 
     @property
     def n_releases(self) -> int:
@@ -85,24 +85,28 @@ class ScaleFreeSchedule:
 
     def steps(self) -> list[Step]:
         """Return the steps of the plan, with noise relative to each other."""
-        numbers, kind, components = len(self.layout.numbers), self.covariance_type, self.most_components
+        numbers, width, kind, components = (
+            len(self.layout.numbers),
+            self.layout.width,
+            self.covariance_type,
+            self.grid[-1],
+        )
         seconds = numbers_in_second_moment(kind, numbers) * (1 if kind == "tied" else components)
-        steps: list[Step] = []
-        if self.growing_sizes:
-            width = self.layout.width
-            size = max(self.growing_sizes) * (1 + width + numbers_in_second_moment("full", width))
-            steps.append(_step(GROWING, len(self.growing_sizes), size))
-        if len(self.grid) > 1:
-            steps.append(_step(CHOICE, 1, len(self.grid) - 1))
-        size = components * (1 + numbers + sum(self.layout.sizes)) + seconds
-        steps.append(Gaussian(REFINING, 1.0 / math.sqrt(self.refining_weight), self.refining_rounds, size))
-        if numbers:
-            steps += [_step(TAILS, 1, components * numbers), _step(OUTLIERS, 1, 1)]
-        return steps
-
-
-def _step(name: str, count: int, size: int) -> Step:
-    return Gaussian(name, 1.0 / math.sqrt(BUDGET_WEIGHTS[name]), count, size)
+        sizes = {
+            GROWING: max(self.growing_sizes, default=0) * (1 + width + numbers_in_second_moment("full", width)),
+            CHOICE: len(self.grid) - 1,
+            REFINING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
+            TAILS: components * numbers,
+            OUTLIERS: 1,
+        }
+        counts = {
+            GROWING: len(self.growing_sizes),
+            CHOICE: 1 if len(self.grid) > 1 else 0,
+            REFINING: self.refining_rounds,
+            TAILS: 1 if numbers else 0,
+            OUTLIERS: 1 if numbers else 0,
+        }
+        return weigh_releases(RELEASE_PARTS | {REFINING: self.refining_part}, counts, sizes)
 
 
 def scale_free_schedule(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.clusters import KMeans
 from tacit.linear import LinearSVC, LogisticRegression
 from tacit.mixture import GaussianMixture
@@ -15,8 +15,6 @@ from tacit.regressions import MixtureOfRegressions
 from tacit.sources import Source, numeric
 
 __all__ = ["components", "distances", "factors", "probabilities", "regressions", "scores", "values"]
-
-Array = NDArray[np.float64]
 
 
 def components(model: GaussianMixture, block: Source) -> dict[str, Array]:

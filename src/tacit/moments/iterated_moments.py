@@ -19,9 +19,9 @@ These are the rounds of a mixture with one component (:mod:`tacit.mixture.compon
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.progress import Watch
 from tacit.mixture.component_estimates import (
     clip_radius,
@@ -31,9 +31,9 @@ from tacit.mixture.component_estimates import (
     squared_deviations,
     widen_components,
 )
-from tacit.mixture.scale_free_schedule import BUDGET_WEIGHTS, GROWING, REFINING, TAILS
+from tacit.mixture.scale_free_schedule import GROWING, REFINING, RELEASE_PARTS, TAILS
 from tacit.moments.estimates import MomentEstimates, PublicFacts
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import numbers_in_second_moment
 
@@ -60,8 +60,8 @@ def iterated_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             'n_iter=3 or more, or "auto".'
         )
     numbers = 1 + columns + numbers_in_second_moment("full", columns)
-    releases = {GROWING: (growing, numbers), REFINING: (refining, numbers), TAILS: (1, columns)}
-    return [Gaussian(name, 1.0 / math.sqrt(BUDGET_WEIGHTS[name]), *sizes) for name, sizes in releases.items()]
+    counts = {GROWING: growing, REFINING: refining, TAILS: 1}
+    return weigh_releases(RELEASE_PARTS, counts, {GROWING: numbers, REFINING: numbers, TAILS: columns})
 
 
 def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:

@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
-from tacit.messages import brief
-from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
-from tacit.release import Affine, Statistic, planned
+from tacit.fitting.clipping import minimax_scale
+from tacit.messages import describe
+from tacit.privacy import Budget, Gaussian, Laplace, Step
+from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
 from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
 from tacit.robust.scales import (
@@ -22,11 +24,9 @@ from tacit.robust.scales import (
     gaussian_tail,
     improved_scale,
     laplace_tail,
-    minimax_scale,
     thesis_scale,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
-from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
 _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
@@ -77,15 +77,6 @@ class RobustMean(PrivateEstimator):
     bounds : float, (low, high) or Schema, optional
         What is publicly known about rows, if anything: values beyond are brought inside. "clipped" without a moment
         bound clips to them.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
     verbose : bool, default False
         Does nothing here; there is one pass over the rows, or two.
 
@@ -96,13 +87,8 @@ class RobustMean(PrivateEstimator):
         Where values were measured from, and the scale they were bounded at.
     noise_std_ : (n_features,) array
         Standard deviation of the noise in ``mean_``; where the number of rows is secret, an estimate of it.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
     n_iter_ : int
         How many releases were made.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -122,42 +108,15 @@ class RobustMean(PrivateEstimator):
     True
     """
 
-    _needs_bounds = False
+    method: str = "adaptive"
+    moment_bound: Any = None
+    moment_order: float = 2
+    scale: Any = "auto"
+    centre: Any = None
+    trim: float = 0.05
+    noise: str = "auto"
 
-    def __init__(
-        self,
-        *,
-        method: str = "adaptive",
-        moment_bound: Any = None,
-        moment_order: float = 2,
-        scale: Any = "auto",
-        centre: Any = None,
-        trim: float = 0.05,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        noise: str = "auto",
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.method = method
-        self.moment_bound = moment_bound
-        self.moment_order = moment_order
-        self.scale = scale
-        self.centre = centre
-        self.trim = trim
-        self.epsilon = epsilon
-        self.delta = delta
-        self.noise = noise
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _needs_bounds = False
 
     def fit(self, X: Any, y: Any = None) -> RobustMean:
         """Compute the means of the columns of `X`.
@@ -219,7 +178,7 @@ class RobustMean(PrivateEstimator):
             found, count = released_mean(curator, "mean", statistic, n_rows)
             self.mean_ = centre + found
             self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
-            self.noise_std_ = noise * statistic.reach / count
+            self.noise_std_ = noise * statistic.half_width / count
         self._influence, self._moment, self._origin = influence, moment, centre
         self.n_iter_ = len(steps)
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
@@ -238,7 +197,7 @@ class RobustMean(PrivateEstimator):
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {brief(confidence)}.")
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {describe(confidence)}.")
         rows = self.privacy_.rows
         if self._moment is None or rows is None:
             raise ValueError(
@@ -256,7 +215,7 @@ class RobustMean(PrivateEstimator):
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
-            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {brief(self.trim)}.")
+            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {describe(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):
@@ -320,7 +279,7 @@ class RobustMean(PrivateEstimator):
         gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
 
         def least(steps: list[Step], kept: Budget, norm: Literal["l1", "l2"]) -> float:
-            return planned(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
+            return calibrated_plan(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
                 self.neighbors, norm
             )
 
@@ -349,7 +308,7 @@ class RobustMean(PrivateEstimator):
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""
         if moment is None:
-            raise ValueError(f"scale={brief(self.scale)} is a rule for a moment_bound; pass one.")
+            raise ValueError(f"scale={describe(self.scale)} is a rule for a moment_bound; pass one.")
         if self.scale == "thesis":
             return thesis_scale(moment, rows)
         if self.scale == "improved":

@@ -6,14 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator
 from tacit.tables.features import Feature
 
 __all__ = ["column_names", "feature_values", "spread", "spreads"]
-
-Array = NDArray[np.float64]
 
 
 def spreads(means: Array, deviations: Array) -> list[str]:

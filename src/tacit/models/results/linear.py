@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.linear import LogisticRegression
 from tacit.models.results.blocks import Block, NumberedTable, Table
 from tacit.models.results.cells import spreads
 from tacit.report.linear_view import LinearView
 
 __all__ = ["class_blocks", "regression_blocks", "summary"]
-
-Array = NDArray[np.float64]
 
 
 def regression_blocks(model: Any) -> list[Block]:

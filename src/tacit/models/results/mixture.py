@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.mixture import GaussianMixture
 from tacit.mixture.table_mixture import table_layout
 from tacit.models.results.blocks import Block, NumberedTable
@@ -14,8 +14,6 @@ from tacit.models.results.cells import spreads
 from tacit.tables import Categorical, Numeric
 
 __all__ = ["blocks", "summary"]
-
-Array = NDArray[np.float64]
 
 
 def blocks(model: GaussianMixture) -> list[Block]:

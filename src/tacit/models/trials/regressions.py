@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
+from tacit.arrays import Array
 from tacit.models.trials.simulation import Setting, drawn_mixture, mixture_rows
 from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.regressions import MixtureOfRegressions
@@ -17,7 +17,6 @@ from tacit.tables import Schema
 
 __all__ = ["create", "draw"]
 
-Array = NDArray[np.float64]
 
 _SPREAD, _LEFT = 0.25, 0.1  # standard deviations of what inputs explain, and of what they do not, in half ranges
 _RARE = 0.05  # so that levels few rows have do not decide

@@ -1,40 +1,121 @@
 """Private k-means as published: Lloyd's iteration with Laplace noise for the whole of the public bounds.
 
-Three methods stand beside the default, ``adaptive``, under their own names:
-
-- ``dplloyd`` (Blum et al., 2005; Su et al., 2016): one release in each iteration, of the sizes and coordinate sums of
-  all clusters. Its l1 sensitivity is d + 1 for rows in [-1, 1]^d. Under linear composition each of J iterations gets
-  epsilon / J, and there is no delta.
-- ``dplloyd_zcdp``: the same releases, with the noise that zCDP composition allows.
-- ``dpem`` (Park et al., 2017, section 7): sizes and sums are releases of their own, 2 J in all, under zCDP composition.
-  Sums are of rows in the ball around the bounds, of l1 sensitivity sqrt(d). They are divided by the *noisy* sizes.
-
-With fewer than 2 log(1 / delta) releases, zCDP composition of Laplace noise is worse than linear composition.
-
-Every method starts from public points, unless the user gives centres. Sensitivities are twice as large when a row can
-be replaced.
+:class:`DPLloyd` releases sizes and coordinate sums of all clusters at once in each iteration. :class:`DPEMLloyd`
+releases sizes and sums separately. Both start from public points, unless the user gives centres. Sensitivities are
+twice as large when a row can be replaced.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.clusters import largest_first
 from tacit.clusters.region import Region
+from tacit.fitting.parameters import check_count, check_word
 from tacit.fitting.progress import Watch
-from tacit.privacy import Budget, Laplace, Step
+from tacit.fitting.published import PublishedMethod, keep_stated_noise
+from tacit.privacy import Budget, Laplace, Plan, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import Centres, ClusterSums
-from tacit.statistics.components import Array
 
 # Names of the plan's steps.
 SIZES_AND_SUMS, SIZES, SUMS = "cluster sums", "cluster counts", "cluster means"
 
-# Default number of Lloyd iterations. The papers leave it open, and no script is recorded that chose it.
-_ITERATIONS = 5
+
+class _LloydMethod(PublishedMethod):
+    """What the two methods share."""
+
+    def fit_centres(self, *arguments: Any) -> Array:
+        """Return private centres, as :func:`fit_lloyd` does."""
+        return fit_lloyd(*arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPLloyd(_LloydMethod):
+    """One release in each iteration, of the sizes and coordinate sums of all clusters.
+
+    Blum, Dwork, McSherry and Nissim (2005); Su, Cao, Li, Bertino and Jin (2016). The l1 sensitivity is d + 1 for rows
+    in [-1, 1]^d.
+
+    Parameters
+    ----------
+    composition : {"linear", "zcdp"}, default "linear"
+        How the budget is divided among iterations. With "linear", each of J iterations gets epsilon / J, and the fit
+        spends no delta. With fewer than 2 log(1 / delta) iterations, "zcdp" is worse than "linear".
+    n_iter : int, default 5
+        Number of iterations. The papers leave it open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(10_000, 1))
+    >>> method = tacit.published.DPLloyd(n_iter=3)
+    >>> tacit.KMeans(2, method=method, bounds=(-2, 2), random_state=0).fit(X).cluster_centers_.round(1)
+    array([[ 1.],
+           [-1.]])
+    """
+
+    composition: Literal["linear", "zcdp"] = "linear"
+    n_iter: int = 5
+
+    def __post_init__(self) -> None:
+        check_word("composition", self.composition, ("linear", "zcdp"))
+        check_count("n_iter", self.n_iter)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether the fit spends a delta."""
+        return self.composition != "linear"
+
+    def schedule(self, n_clusters: int, columns: int, budget: Budget) -> LloydSchedule:
+        """Return the releases of a fit that spends this budget."""
+        linear = self.composition == "linear"
+        epsilon = budget.epsilon / self.n_iter if linear else zcdp_epsilon(budget, self.n_iter)
+        return LloydSchedule(n_clusters, columns, self.n_iter, False, epsilon)
+
+    def plan(self, steps: list[Step], budget: Budget, neighbors: Relation) -> Plan:
+        """Return the plan; linear composition spends epsilon and no delta."""
+        if self.composition == "linear":
+            return super().plan(steps, Budget(budget.epsilon, 0.0), neighbors)
+        return keep_stated_noise(steps, budget, neighbors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPEMLloyd(_LloydMethod):
+    """Two releases in each iteration, of sizes and of sums, under zCDP composition.
+
+    Park, Foulds, Chaudhuri and Welling (2017), section 7. Sums are of rows in the ball around the bounds, of l1
+    sensitivity sqrt(d). They are divided by the *noisy* sizes.
+
+    Parameters
+    ----------
+    n_iter : int, default 5
+        Number of iterations.
+    """
+
+    n_iter: int = 5
+
+    def __post_init__(self) -> None:
+        check_count("n_iter", self.n_iter)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether the fit spends a delta."""
+        return True
+
+    def schedule(self, n_clusters: int, columns: int, budget: Budget) -> LloydSchedule:
+        """Return the releases of a fit that spends this budget."""
+        return LloydSchedule(n_clusters, columns, self.n_iter, True, zcdp_epsilon(budget, 2 * self.n_iter))
+
+    def plan(self, steps: list[Step], budget: Budget, neighbors: Relation) -> Plan:
+        """Return the plan, with the paper's noise where exact accounting admits it."""
+        return keep_stated_noise(steps, budget, neighbors)
 
 
 @dataclass(frozen=True)
@@ -67,27 +148,6 @@ class LloydSchedule:
         return [
             Laplace(name, 1.0 / self.epsilon, self.iterations, self.n_clusters * each) for name, each in numbers.items()
         ]
-
-
-def lloyd_schedule(
-    n_clusters: int, columns: int, method: str, budget: Budget, n_iter: int | str = "auto"
-) -> LloydSchedule:
-    """Return the schedule of a published method.
-
-    Parameters
-    ----------
-    n_clusters, columns : int
-    method : {"dplloyd", "dplloyd_zcdp", "dpem"}
-    budget : Budget
-        What all iterations together may spend.
-    n_iter : int or "auto"
-        Number of iterations.
-    """
-    iterations = _ITERATIONS if n_iter == "auto" else int(n_iter)
-    separate = method == "dpem"
-    releases = iterations * (2 if separate else 1)
-    epsilon = budget.epsilon / releases if method == "dplloyd" else zcdp_epsilon(budget, releases)
-    return LloydSchedule(n_clusters, columns, iterations, separate, epsilon)
 
 
 def fit_lloyd(
