@@ -20,7 +20,18 @@ from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
 from tacit.mixture.table_mixture import table_layout
-from tacit.moments.two_stage_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.two_stage_moments import (
+    COLUMNS,
+    SECOND_MOMENTS,
+    TAILS,
+    ColumnEstimates,
+    column_moments,
+    in_own_units,
+    move_columns,
+    public_estimates,
+    widen_columns,
+)
 from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import (
@@ -166,23 +177,23 @@ def _measure_levels(curator: Curator, schedule: InputSchedule) -> _Levels:
     return _Levels(tuple(_on_simplex(count / rows) for count in counts), measurement.noise / rows)
 
 
-def _measure_numbers(curator: Curator, schedule: InputSchedule, least_variances: Array) -> Staged:
+def _measure_numbers(curator: Curator, schedule: InputSchedule, least_variances: Array) -> ColumnEstimates:
     """Measure mean and variance of each column of numbers by itself, in units that each round improves."""
     places = schedule.layout.numbers
-    staged = StagedMoments(
-        len(places), schedule.neighbors, schedule.rows_released, _COLUMN_ROUNDS + 2, least_variances[list(places)]
-    )
-    state = staged.start()
-    for index, step in enumerate([COLUMNS] * _COLUMN_ROUNDS + [TAILS]):
-        _, asked = staged.statistic(
-            state, index, lambda asked, step=step: curator.noise(step, OnColumns(asked, places))
-        )
-        measurement = curator.measure(step, OnColumns(asked, places))
-        state = staged.update(state, index, asked, measurement.value, measurement.noise)
-    return state
+    facts = PublicFacts(len(places), schedule.rows_released, least_variances[list(places)])
+    estimates = public_estimates(facts)
+    for done in range(_COLUMN_ROUNDS):
+        statistic = column_moments(estimates, facts)
+        if done > 0:
+            noise = curator.noise(COLUMNS, OnColumns(statistic, places))
+            statistic = in_own_units(statistic, estimates, facts, noise)
+        measurement = curator.measure(COLUMNS, OnColumns(statistic, places))
+        estimates = move_columns(estimates, facts, statistic, measurement, first=done == 0)
+    statistic = column_moments(estimates, facts)
+    return widen_columns(estimates, facts, statistic, curator.measure(TAILS, OnColumns(statistic, places)))
 
 
-def _columns(layout: TableLayout, found: Staged, levels: _Levels, target_unit: float) -> _Columns:
+def _columns(layout: TableLayout, found: ColumnEstimates, levels: _Levels, target_unit: float) -> _Columns:
     """Return what is known of columns by themselves."""
     numbers = list(layout.numbers)
     mean, units, scales = np.empty((3, len(numbers) + sum(map(len, layout.levels))))
