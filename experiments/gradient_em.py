@@ -26,7 +26,7 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
-from tacit.statistics import (
+from tacit.published.em_gradients import (
     EMGradient,
     MissingCovariateGradient,
     SymmetricMixtureGradient,

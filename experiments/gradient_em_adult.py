@@ -28,7 +28,7 @@ import numpy as np
 import tacit
 from experiments._pictures import GREY
 from experiments.gradient_em import CLIPPED, OURS, PLAIN, RESULTS, ROBUST, STEPS, style
-from tacit.statistics import SymmetricMixtureGradient
+from tacit.published.em_gradients import SymmetricMixtureGradient
 
 EPSILONS = (0.2, 0.5, 1.0)
 COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # place in the file, and what a unit is

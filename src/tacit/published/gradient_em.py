@@ -56,7 +56,7 @@ def _smoothing(columns: int) -> Smoothed:
 class ClippedGradientEM(GradientMethod):
     """Gradient EM with gradients of bounded length.
 
-    Wang, Ding, Hu, Xie, Pan and Xu (2020), Algorithm 1.
+    Wang et al. (2020), Algorithm 1.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class ClippedGradientEM(GradientMethod):
 class RobustGradientEM(GradientMethod):
     """Gradient EM with gradients that are truncated smoothly in each column.
 
-    Wang, Ding, Hu, Xie, Pan and Xu (2020), Algorithm 2.
+    Wang et al. (2020), Algorithm 2.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class RobustGradientEM(GradientMethod):
 class RobustEM(GradientMethod):
     """EM with M-steps that are truncated smoothly in each column, for symmetric mixtures.
 
-    Wang, Ding, Hu, Xie, Pan and Xu (2020), Algorithm 3.
+    Wang et al. (2020), Algorithm 3.
 
     Parameters
     ----------
