@@ -43,9 +43,6 @@ def check_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pu
     return budget
 
 
-checked_budget = check_budget  # The name that mixture/ and regressions/ still use.
-
-
 def float_array(value: Any) -> Array | None:
     """Return a parameter as an array of numbers, or None if it is none; numpy's own refusal quotes what is in it.
 
