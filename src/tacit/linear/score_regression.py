@@ -36,16 +36,17 @@ from tacit.arrays import Array
 from tacit.fitting.clipping import clipped_score_moments, least_variance_radius
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink, shrink_to_identity
-from tacit.linear.joint_moments import JointMoments, measure_moments
 from tacit.linear.linear_fit import InputSpread, LinearFit
-from tacit.linear.residuals import SCALE_DOUBT, Residuals
+from tacit.linear.residuals import SCALE_VARIANCE, Residuals
 from tacit.linear.score_schedule import (
     FINAL,
     FIRST_REFINEMENTS,
     HESSIAN,
     LATER_REFINEMENTS,
     REFINING,
+    JointMoments,
     ScoreSchedule,
+    measure_moments,
 )
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
@@ -63,8 +64,8 @@ _LEAST_EIGENVALUE = 0.1  # Least eigenvalue of these matrices, relative to their
 _LEAST_VARIANCE = 0.05  # Added to the prior variance of coefficients, in squared residual scales.
 _FLAT_PRIOR = 1e30  # Flat prior: James–Stein alone decides.
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # Limits of the change of the squared residual scale in one round.
-_HESSIAN_ERROR = 0.3  # Relative variance of the Hessian per doubt that is left of the moments.
-_STAGED_HESSIAN_ERROR = 0.015  # The same where moments are staged.
+_HESSIAN_ERROR = 0.3  # Relative variance of the Hessian, in units of the covariance's.
+_STAGED_HESSIAN_ERROR = 0.015  # Relative variance of the Hessian where moments are measured in two stages.
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +164,9 @@ def fit_by_scores(
 def _first_state(moments: JointMoments) -> ScoreState:
     """Return the regression that the moments imply; without slopes where these would be too noisy."""
     columns, last = len(moments.mean) - 1, moments.factor[-1]
-    if moments.doubt is not None:
+    if moments.covariance_error is not None:
         slopes, scale, variance = last[:-1], float(last[-1]), 1.0
-        hessian_error = _HESSIAN_ERROR * max(moments.doubt - _LEAST_VARIANCE, 0.0)
+        hessian_error = _HESSIAN_ERROR * max(moments.covariance_error - _LEAST_VARIANCE, 0.0)
     else:  # Slopes explain no more than the variance of the target.
         slopes, scale, variance = np.zeros(columns), float(np.linalg.norm(last)), 1.0 / columns
         hessian_error = _STAGED_HESSIAN_ERROR
@@ -199,7 +200,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
         square_noise = scores.unit_noise * radius**2 / second / (wide * spread)
         # The part of a step that is noise is not taken off the residuals but added to them.
         noisy = scores.noise**2 * float(np.sum(gain * gain))
-        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
+        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_VARIANCE)[0][0]
         change += noisy - max(float(step @ step) - noisy, 0.0)
         new_scale = scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE))
     known = float(np.trace(covariance)) / wide / new_scale**2
