@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -137,16 +137,10 @@ class GradientMethod(PublishedMethod):
         """Return the bounded sum of the gradients at beta of so many rows, in these columns."""
         raise NotImplementedError
 
-    def fit_coefficients(
-        self,
-        curator: Curator,
-        schedule: GradientSchedule,
-        row_model: RowModel,
-        start: Array,
-        budget: Budget,
-        watch: Watch = lambda done, total: None,
-    ) -> Array:
-        """Return private coefficients (d,).
+    def iterate(
+        self, curator: Curator, schedule: GradientSchedule, row_model: RowModel, start: Array, budget: Budget
+    ) -> Iterator[Array]:
+        """Yield the private coefficients (d,) after each step.
 
         Parameters
         ----------
@@ -159,8 +153,6 @@ class GradientMethod(PublishedMethod):
             Public.
         budget : Budget
             The scale of robust methods depends on it.
-        watch : callable, optional
-            The function calls ``watch(done, total)`` after each step.
         """
 
         def gradients(beta: Array, truncation: float | None = None) -> EMGradient:
@@ -174,7 +166,7 @@ class GradientMethod(PublishedMethod):
         rows_used = rows / (schedule.iterations if schedule.split else 1)
         most = _MOST_SIGNAL * self.scale
 
-        for done in range(schedule.iterations):
+        for _ in range(schedule.iterations):
             columns = every_column
             if schedule.sparsity is not None:
                 statistic = self.bound(gradients, beta, every_column, rows, budget)
@@ -186,6 +178,21 @@ class GradientMethod(PublishedMethod):
             after = np.zeros(schedule.columns)
             after[columns] = np.clip(beta[columns] + self.learning_rate * mean, -most, most)
             beta = after
+            yield beta
+
+    def fit_coefficients(
+        self,
+        curator: Curator,
+        schedule: GradientSchedule,
+        row_model: RowModel,
+        start: Array,
+        budget: Budget,
+        watch: Watch = lambda done, total: None,
+    ) -> Array:
+        """Return the coefficients after the last step; call ``watch(done, total)`` after each."""
+        beta, steps = start, self.iterate(curator, schedule, row_model, start, budget)
+        for done in range(schedule.iterations):
+            beta = next(steps)
             watch(done + 1, schedule.iterations)
         return beta
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
-from tacit.fitting.progress import part_of
+from tacit.fitting.progress import Watch, part_of
 from tacit.fitting.published import find_published, refuse_options
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.moments.estimates import PublicFacts
@@ -21,6 +21,8 @@ from tacit.regressions.missing_moments import fit_missing, missing_schedule
 from tacit.regressions.options import (
     MOVED,
     check_sparsity,
+    columns_used,
+    fit_published,
     method_name,
     method_notes,
     read_support,
@@ -114,14 +116,18 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         check_sparsity(self.sparsity, domain.columns - 1)
-        fit = self._fit_moments if published is None else self._fit_published
-        curator = fit(rows, domain, n_rows, budget)
+        with progress(self.verbose, "Fitting a regression") as watch:
+            if published is None:
+                curator = self._fit_moments(rows, domain, n_rows, budget, watch)
+            else:
+                curator, beta = fit_published(self, "missing covariates", rows, domain, n_rows, budget, watch)
+                self._publish(self._of_standard_inputs(beta, float(published.scale)), None)
         notes = [f"Regression with missing covariates, method {method_name(published)}."]
         notes += method_notes(published, self.sparsity, self.n_features_in_)
         self._certify(curator, budget, n_rows, notes)
         return self
 
-    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
+    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch) -> Curator:
         inputs, screening = domain.columns - 1, None
         schedule = missing_schedule(self.sparsity or inputs, self.n_iter, count_rows=n_rows is None)
         if self.sparsity is not None:
@@ -132,31 +138,16 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
 
         view: Curator | ColumnView = curator
         columns, total = np.arange(domain.columns), before + schedule.n_releases
-        with progress(self.verbose, "Fitting a regression") as watch:
-            if screening is not None:
-                zero = -domain.centre / domain.scale
-                support = choose_support(curator, screening, zero, watch=part_of(watch, 0, total))
-                view = ColumnView(curator, (*support.columns, inputs))
-                columns = np.array(view.columns)
-                self.support_ = columns[:-1]
-            facts = PublicFacts(len(columns), n_rows, domain.least_variances[columns])
-            gaussian, errors = fit_missing(view, schedule, facts, part_of(watch, before, total))
+        if screening is not None:
+            zero = -domain.centre / domain.scale
+            support = choose_support(curator, screening, zero, watch=part_of(watch, 0, total))
+            view = ColumnView(curator, (*support.columns, inputs))
+            columns = np.array(view.columns)
+            self.support_ = columns[:-1]
+        facts = PublicFacts(len(columns), n_rows, domain.least_variances[columns])
+        gaussian, errors = fit_missing(view, schedule, facts, part_of(watch, before, total))
         self._publish(gaussian, errors)
         self.n_iter_ = total
-        return curator
-
-    def _fit_published(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
-        method, inputs = find_published(self), domain.columns - 1
-        schedule = method.schedule(inputs, n_rows, self.sparsity)
-        start = method.start(inputs, self.random_state)
-        curator = self._curator(rows, domain, schedule.steps(), budget, self._purpose())
-        curator.map_rows(self._enter(curator, domain).restoring_map)
-        with progress(self.verbose, "Fitting a regression") as watch:
-            beta = method.fit_coefficients(curator, schedule, "missing covariates", start, budget, watch)
-        if self.sparsity is not None:
-            self.support_ = np.flatnonzero(beta)
-        self._publish(self._of_standard_inputs(beta, float(method.scale)), None)
-        self.n_iter_ = schedule.n_releases
         return curator
 
     def predict(self, X: Any) -> Array:
@@ -166,7 +157,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         factor, mean = components.factors[0], components.means[0, -1]
         predictions = []
         for block in self._standard_blocks(X):
-            rows = np.column_stack([block[:, self._inputs_used()], np.full(len(block), np.nan)])
+            rows = np.column_stack([block[:, columns_used(self)], np.full(len(block), np.nan)])
             out = np.empty(len(block))
             for part in components.e_step(rows, missing=True):
                 out[part.places] = mean + factor[-1] @ part.lifted[0, 1:]
@@ -193,17 +184,9 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
             refuse_options(self, published, "n_iter")
         return check_budget(self, missing=("model",)), published
 
-    def _support(self) -> Array | None:
-        """Return the columns that were chosen, or None where the model has all columns."""
-        return None if self.sparsity is None else self.support_
-
-    def _inputs_used(self) -> Array:
-        """Return the columns that the model has."""
-        return np.arange(self._domain.columns) if self.sparsity is None else self.support_
-
     def _of_standard_inputs(self, beta: Array, noise: float) -> GaussianEstimate:
         """Return the Gaussian of standard normal inputs and their target, in standard coordinates."""
-        inputs = self._inputs_used()
+        inputs = columns_used(self)
         joint = np.append(inputs, len(beta))
         units = self._joint.scale[joint]
         factor = np.eye(len(units))
@@ -216,15 +199,15 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         centre, scale = self._target
         factor = np.linalg.cholesky(gaussian.covariance)
         slopes = np.linalg.solve(factor[:-1, :-1].T, factor[-1, :-1])
-        inputs = self._inputs_used()
+        inputs = columns_used(self)
         units = self._domain.scale[inputs]
         self._gaussian, self._errors = gaussian, None if errors is None else np.ascontiguousarray(errors)
-        self.coef_ = spread_over_columns(scale * slopes / units, self._support(), self._domain.columns)
+        self.coef_ = spread_over_columns(self, scale * slopes / units)
         variances = self._coefficient_covariances()
         self.coef_errors_ = None
         if variances is not None:
             deviations = np.sqrt(np.einsum("kii->ki", variances))[0]
-            self.coef_errors_ = spread_over_columns(deviations, self._support(), self._domain.columns)
+            self.coef_errors_ = spread_over_columns(self, deviations)
         self.inputs_mean_ = self._domain.centre[inputs] + units * gaussian.mean[:-1]
         self.inputs_covariance_ = gaussian.covariance[:-1, :-1] * np.outer(units, units)
         self.intercept_ = float(centre + scale * gaussian.mean[-1] - self.coef_[inputs] @ self.inputs_mean_)
@@ -235,7 +218,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
 
         With a `sparsity`, that of the columns in ``support_``.
         """
-        units = self._domain.scale[self._inputs_used()]
+        units = self._domain.scale[columns_used(self)]
         return None if self._errors is None else self._target[1] ** 2 * self._errors[None] / np.outer(units, units)
 
     _about = (
@@ -253,7 +236,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         _, published = self._check_parameters()
         read_support(self, values)
         mean, covariance = (np.array(values["gaussian"][name], float) for name in ("mean", "covariance"))
-        wide = 1 + len(self._inputs_used())
+        wide = 1 + len(columns_used(self))
         check_shapes(mean=(mean, (wide,)), covariance=(covariance, (wide, wide)))
         if not np.allclose(covariance, covariance.T, rtol=1e-9, atol=0.0):
             raise ValueError("the covariance must be symmetric")

@@ -14,7 +14,7 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.parameters import check_count
-from tacit.fitting.progress import part_of
+from tacit.fitting.progress import Watch, part_of
 from tacit.fitting.published import find_published, refuse_options
 from tacit.fitting.target import open_with_target, target_numbers
 from tacit.moments.estimates import PublicFacts
@@ -22,6 +22,8 @@ from tacit.privacy import Budget
 from tacit.regressions.options import (
     MOVED,
     check_sparsity,
+    columns_used,
+    fit_published,
     method_name,
     method_notes,
     read_guess,
@@ -125,14 +127,18 @@ class MixtureOfRegressions(PrivateEstimator):
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, self.n_components, "n_components")
         check_sparsity(self.sparsity, domain.columns - 1)
-        fit = self._fit_moments if published is None else self._fit_published
-        curator = fit(rows, domain, n_rows, budget)
+        with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
+            if published is None:
+                curator = self._fit_moments(rows, domain, n_rows, budget, watch)
+            else:
+                curator, beta = fit_published(self, "symmetric regressions", rows, domain, n_rows, budget, watch)
+                self._publish(self._opposite_regressions(beta, float(published.scale)))
         notes = [f"Mixture of {self.n_components} regression(s), method {method_name(published)}."]
         notes += method_notes(published, self.sparsity, self.n_features_in_)
         self._certify(curator, budget, n_rows, notes)
         return self
 
-    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
+    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch) -> Curator:
         inputs, symmetric = domain.columns - 1, self.symmetric
         guess, screening = read_guess(self.init, inputs), None
         if self.sparsity is not None:
@@ -150,42 +156,27 @@ class MixtureOfRegressions(PrivateEstimator):
         zero, columns, direction = -domain.centre / domain.scale, np.arange(domain.columns), None
         view: Curator | ColumnView = curator
         total = before + schedule.n_releases
-        with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
-            if screening is not None:
-                guess = None if guess is None else guess * domain.scale[:-1]
-                support = choose_support(curator, screening, zero, guess, part_of(watch, 0, total))
-                view = ColumnView(curator, (*support.columns, inputs))
-                columns = np.array(view.columns)
-                direction = None if grow else np.array(support.signs, dtype=np.float64)
-                self.support_ = columns[:-1]
-            estimates = fit_regressions(
-                view,
-                schedule,
-                PublicFacts(len(columns), n_rows, domain.least_variances[columns]),
-                symmetric=symmetric,
-                origin=None if self.fit_intercept and not symmetric else zero[columns],
-                direction=direction,
-                watch=part_of(watch, before, total),
-            )
+        if screening is not None:
+            guess = None if guess is None else guess * domain.scale[:-1]
+            support = choose_support(curator, screening, zero, guess, part_of(watch, 0, total))
+            view = ColumnView(curator, (*support.columns, inputs))
+            columns = np.array(view.columns)
+            direction = None if grow else np.array(support.signs, dtype=np.float64)
+            self.support_ = columns[:-1]
+        estimates = fit_regressions(
+            view,
+            schedule,
+            PublicFacts(len(columns), n_rows, domain.least_variances[columns]),
+            symmetric=symmetric,
+            origin=None if self.fit_intercept and not symmetric else zero[columns],
+            direction=direction,
+            watch=part_of(watch, before, total),
+        )
         coefficients = estimates.regressions.coefficients
-        slopes = spread_over_columns(coefficients[:, 1:], self._support(), inputs)
+        slopes = spread_over_columns(self, coefficients[:, 1:])
         coefficients = np.column_stack([coefficients[:, 0], slopes])
         self._publish(replace(estimates, regressions=replace(estimates.regressions, coefficients=coefficients)))
         self.n_iter_ = total
-        return curator
-
-    def _fit_published(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
-        method, inputs = find_published(self), domain.columns - 1
-        schedule = method.schedule(inputs, n_rows, self.sparsity)
-        start = method.start(inputs, self.random_state)
-        curator = self._curator(rows, domain, schedule.steps(), budget, self._purpose())
-        curator.map_rows(self._enter(curator, domain).restoring_map)
-        with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
-            beta = method.fit_coefficients(curator, schedule, "symmetric regressions", start, budget, watch)
-        if self.sparsity is not None:
-            self.support_ = np.flatnonzero(beta)
-        self._publish(self._opposite_regressions(beta, float(method.scale)))
-        self.n_iter_ = schedule.n_releases
         return curator
 
     def predict(self, X: Any) -> Array:
@@ -276,14 +267,6 @@ class MixtureOfRegressions(PrivateEstimator):
             )
         return check_budget(self, missing=("error", "ignore")), published
 
-    def _support(self) -> Array | None:
-        """Return the columns that were chosen, or None where the model has all columns."""
-        return None if self.sparsity is None else self.support_
-
-    def _inputs_used(self) -> Array:
-        """Return the columns that the model has."""
-        return np.arange(self._domain.columns) if self.sparsity is None else self.support_
-
     def _opposite_regressions(self, beta: Array, noise: float) -> RegressionEstimates:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
         centre, scale = self._target
@@ -291,7 +274,7 @@ class MixtureOfRegressions(PrivateEstimator):
         intercepts = (both @ self._domain.centre - centre) / scale
         coefficients = np.column_stack([intercepts, both * self._domain.scale / scale])
         regressions = Regressions(np.full(2, 0.5), coefficients, np.full(2, noise / scale))
-        inputs = self._inputs_used()
+        inputs = columns_used(self)
         units = self._domain.scale[inputs]
         return RegressionEstimates(regressions, None, -self._domain.centre[inputs] / units, np.diag(units**-2.0))
 
@@ -303,7 +286,7 @@ class MixtureOfRegressions(PrivateEstimator):
         errors = None if estimates.errors is None else np.ascontiguousarray(estimates.errors)
         mean, covariance = (np.ascontiguousarray(part) for part in (estimates.mean, estimates.covariance))
         self._estimates = RegressionEstimates(regressions, errors, mean, covariance)
-        (centre, scale), inputs = self._target, self._inputs_used()
+        (centre, scale), inputs = self._target, columns_used(self)
         units = self._domain.scale[inputs]
         slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
         self.weights_ = regressions.weights
@@ -316,14 +299,14 @@ class MixtureOfRegressions(PrivateEstimator):
         self.coef_errors_ = None
         if variances is not None:
             deviations = np.sqrt(np.einsum("kii->ki", variances))
-            self.coef_errors_ = spread_over_columns(deviations, self._support(), self._domain.columns)
+            self.coef_errors_ = spread_over_columns(self, deviations)
 
     def _coefficient_covariances(self) -> Array | None:
         """Return the covariances of errors of coefficients, (K, d, d), in the units of inputs and target.
 
         With a `sparsity`, those of the columns in ``support_``.
         """
-        estimates, inputs = self._estimates, self._inputs_used()
+        estimates, inputs = self._estimates, columns_used(self)
         units = self._domain.scale[inputs]
         if estimates.errors is None:
             return None
@@ -353,7 +336,7 @@ class MixtureOfRegressions(PrivateEstimator):
     def _restore(self, values: dict[str, Any]) -> None:
         _, published = self._check_parameters()
         read_support(self, values)
-        stored, wide, used = values["regressions"], self._domain.columns, len(self._inputs_used())
+        stored, wide, used = values["regressions"], self._domain.columns, len(columns_used(self))
         errors = None if published is not None else np.array(stored["errors"], float)
         mean, covariance = (np.array(values["inputs"][name], float) for name in ("mean", "covariance"))
         regressions = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))

@@ -9,12 +9,19 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting import check_shapes, float_array
-from tacit.fitting.published import PublishedMethod
+from tacit.fitting.progress import Watch
+from tacit.fitting.published import PublishedMethod, find_published
 from tacit.messages import describe
+from tacit.privacy import Budget
+from tacit.release import Curator
+from tacit.sources import Source
+from tacit.tables import Domain
 
 __all__ = [
     "MOVED",
     "check_sparsity",
+    "columns_used",
+    "fit_published",
     "method_name",
     "method_notes",
     "read_guess",
@@ -64,18 +71,17 @@ def read_guess(init: Any, columns: int) -> Array | None:
     return guess if guess.any() else None
 
 
-def spread_over_columns(values: Array, support: Array | None, columns: int) -> Array:
-    """Return numbers (..., columns of the support) among zeros for all other columns; None is a support of all.
+def columns_used(model: Any) -> Array:
+    """Return the columns that a model has: those of its support, or all."""
+    return np.arange(model._domain.columns) if model.sparsity is None else model.support_
 
-    Examples
-    --------
-    >>> spread_over_columns(np.array([1.0, 2.0]), np.array([0, 3]), 4)
-    array([1., 0., 0., 2.])
-    """
-    if support is None:
+
+def spread_over_columns(model: Any, values: Array) -> Array:
+    """Return numbers (..., columns that the model has) among zeros for all other columns."""
+    if model.sparsity is None:
         return values
-    among = np.zeros((*values.shape[:-1], columns))
-    among[..., support] = values
+    among = np.zeros((*values.shape[:-1], model._domain.columns))
+    among[..., model.support_] = values
     return among
 
 
@@ -93,6 +99,25 @@ def read_support(model: Any, values: dict[str, Any]) -> None:
     if not ((support >= 0) & (support < model._domain.columns)).all():
         raise ValueError("the support must be places of columns")
     model.support_ = support
+
+
+def fit_published(
+    model: Any, row_model: str, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch
+) -> tuple[Curator, Array]:
+    """Fit by a published method; return the curator that was asked, and the coefficients (d,) of rows in their units.
+
+    Sets ``support_`` and ``n_iter_``.
+    """
+    method, columns = find_published(model), domain.columns - model._has_target
+    schedule = method.schedule(columns, n_rows, model.sparsity)
+    start = method.start(columns, model.random_state)
+    curator = model._curator(rows, domain, schedule.steps(), budget, model._purpose())
+    curator.map_rows(model._enter(curator, domain).restoring_map)
+    beta = method.fit_coefficients(curator, schedule, row_model, start, budget, watch)
+    model.n_iter_ = schedule.n_releases
+    if model.sparsity is not None:
+        model.support_ = np.flatnonzero(beta)
+    return curator, beta
 
 
 def method_name(published: PublishedMethod | None) -> str:

@@ -16,7 +16,7 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.parameters import check_positive
-from tacit.fitting.progress import part_of
+from tacit.fitting.progress import Watch, part_of
 from tacit.fitting.published import find_published, refuse_options
 from tacit.messages import describe
 from tacit.moments.estimates import PublicFacts
@@ -24,6 +24,7 @@ from tacit.privacy import Budget
 from tacit.regressions.options import (
     MOVED,
     check_sparsity,
+    fit_published,
     method_name,
     method_notes,
     read_guess,
@@ -114,14 +115,18 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 2, "two components")
         check_sparsity(self.sparsity, domain.columns)
-        fit = self._fit_moments if published is None else self._fit_published
-        curator = fit(rows, domain, n_rows, budget)
+        with progress(self.verbose, "Fitting two components") as watch:
+            if published is None:
+                curator = self._fit_moments(rows, domain, n_rows, budget, watch)
+            else:
+                curator, self.half_ = fit_published(self, "symmetric mixture", rows, domain, n_rows, budget, watch)
+                self.scale_ = float(published.scale)
         notes = [f"Symmetric mixture, method {method_name(published)}."]
         notes += method_notes(published, self.sparsity, self.n_features_in_)
         self._certify(curator, budget, n_rows, notes)
         return self
 
-    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
+    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch) -> Curator:
         kept, guess = self.sparsity or domain.columns, read_guess(self.init, domain.columns)
         schedule = symmetric_schedule(kept, self.n_iter, look=self.sparsity is None)
         screening = None
@@ -134,35 +139,18 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         unit, origin = float(domain.scale[0]), -domain.centre / domain.scale
         scale = None if self.scale is None else float(self.scale / domain.scale[0])
         view: Curator | ColumnView = curator
-        start = support = None
-        total = before + schedule.n_releases
-        with progress(self.verbose, "Fitting two components") as watch:
-            if screening is not None:
-                support = choose_support(curator, screening, origin, guess, part_of(watch, 0, total))
-                means = _FIRST_MEANS * support.unit * np.array(support.signs, dtype=np.float64)
-                start = SymmetricEstimate(means, scale or support.unit)
-                view, origin = ColumnView(curator, support.columns), origin[list(support.columns)]
-                self.support_ = np.array(support.columns, dtype=np.int64)
-            facts, watch = PublicFacts(kept, n_rows), part_of(watch, before, total)
-            estimate = fit_symmetric(view, schedule, facts, origin, scale=scale, start=start, watch=watch)
-        places = None if support is None else self.support_
-        self.half_ = spread_over_columns(unit * estimate.half, places, domain.columns)
+        start, total = None, before + schedule.n_releases
+        if screening is not None:
+            support = choose_support(curator, screening, origin, guess, part_of(watch, 0, total))
+            means = _FIRST_MEANS * support.unit * np.array(support.signs, dtype=np.float64)
+            start = SymmetricEstimate(means, scale or support.unit)
+            view, origin = ColumnView(curator, support.columns), origin[list(support.columns)]
+            self.support_ = np.array(support.columns, dtype=np.int64)
+        facts, watch = PublicFacts(kept, n_rows), part_of(watch, before, total)
+        estimate = fit_symmetric(view, schedule, facts, origin, scale=scale, start=start, watch=watch)
+        self.half_ = spread_over_columns(self, unit * estimate.half)
         self.scale_ = unit * estimate.scale
         self.n_iter_ = total
-        return curator
-
-    def _fit_published(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget) -> Curator:
-        method = find_published(self)
-        schedule = method.schedule(domain.columns, n_rows, self.sparsity)
-        start = method.start(domain.columns, self.random_state)
-        curator = self._curator(rows, domain, schedule.steps(), budget, self._purpose())
-        curator.map_rows(self._enter(curator, domain).restoring_map)
-        with progress(self.verbose, "Fitting two components") as watch:
-            self.half_ = method.fit_coefficients(curator, schedule, "symmetric mixture", start, budget, watch)
-        self.scale_ = float(method.scale)
-        self.n_iter_ = schedule.n_releases
-        if self.sparsity is not None:
-            self.support_ = np.flatnonzero(self.half_)
         return curator
 
     def predict(self, X: Any) -> np.ndarray:
