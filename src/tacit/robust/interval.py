@@ -1,14 +1,13 @@
-"""Where to clip values of which nothing is known: from noisy counts of how large they are.
+"""Where to clip values about which nothing is known, from noisy counts of their magnitudes.
 
-Clipping to [a, b] costs a bias, what lies beyond the ends, and noise in proportion to b - a. Both can be estimated from
-a histogram by sign and power of two, so the best ends are a matter of arithmetic on private values. The difficulty is
-the tail: a count there is as small as its noise, and believing noise far out would be ruinous. Hence three rules, in
-which the numbers were chosen by simulation, on lognormal, Student, Pareto and a few other rows:
+Clipping to [a, b] costs a bias, from values beyond the ends, and noise in proportion to b - a. Both can be estimated
+from a histogram by sign and power of two, so the best ends follow from private values. The difficulty is the tail:
+counts there are as small as their noise, and an end far out because of noise would be ruinous. Hence three rules:
 
-- start where most rows are, in groups of up to eight powers of two, and rather not at huge numbers;
-- from there outwards, believe a count the less the further it would widen the range: each power of two doubles the
-  noise, so each must be about four times less likely to be noise;
-- beyond the last count believed, there are rows too few to be seen: as many as the last two counts foretell.
+- Start where most rows are, in groups of up to eight powers of two, and prefer small magnitudes.
+- From there outwards, accept a count as rows only if noise alone would hardly ever be as large. Each power of two
+  doubles the noise of the mean, so each further one must be about four times less likely to be noise.
+- Beyond the last accepted count, assume rows that are too few to be seen: extrapolate the last two counts.
 """
 
 from __future__ import annotations
@@ -18,23 +17,28 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.statistics import Magnitudes
-from tacit.statistics.components import Array
 
-_WIDTHS = (1, 2, 4, 8)  # powers of two in a group, in looking for where most rows are
-_RATHER_NOT = 0.5  # standard deviations of noise, for each power of two above 1
-_BY_CHANCE = 0.02  # how likely noise may look like rows at the edge of what is known
-_WIDENING = 1.4  # and how much less likely, in logarithms, for each power of two beyond it
-_MOST_BY_CHANCE = 0.3  # within what is known, little is lost by believing noise
-_FALLING = (0.05, 0.3)  # the least and most that a count may be of the one before it, beyond what is seen
-_BENDING = 0.6  # by what this share falls again, with every power of two
-_TYPICAL = 1.4  # where in [1, 2) the rows of a bin are, on average
+# These numbers were chosen by simulation on lognormal, Student, Pareto and a few other laws; that script is not kept.
+# benchmarks/robust_mean.py measures what they give, on four such laws.
+# Where to start.
+_WIDTHS = (1, 2, 4, 8)  # Numbers of powers of two in a group.
+_SIZE_PENALTY = 0.5  # Penalty for each power of two above 1, in standard deviations of the noise.
+# How likely noise alone may exceed the threshold for a count.
+_FALSE_ALARM = 0.02  # Probability just beyond the accepted counts.
+_FALSE_ALARM_DECAY = 1.4  # The log probability falls by this for each further power of two.
+_MOST_FALSE_ALARM = 0.3  # Largest probability, among the accepted counts: errors there cost little.
+# How counts are extrapolated.
+_FALL = (0.05, 0.3)  # Least and largest ratio of a count to the one before it.
+_FALL_OF_RATIO = 0.6  # The ratio itself falls by this factor with every power of two.
+_TYPICAL = 1.4  # Mean of the rows in [1, 2), and in other powers of two in proportion.
 
 Tail = Callable[[float], float]
 
 
 def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: float) -> tuple[float, float]:
-    """Return the ends at which to clip the values of one column.
+    """Return the ends at which to clip the values of one column: those with the least estimated squared error.
 
     Parameters
     ----------
@@ -43,7 +47,7 @@ def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: flo
     noise : float
         Standard deviation of their noise.
     tail : callable
-        ``tail(p)`` is what their noise exceeds with probability p.
+        Their noise exceeds ``tail(p)`` with probability p.
     noise_of_sum : float
         Standard deviation of the noise that will be added to a sum of values clipped to [-1, 1].
 
@@ -55,9 +59,9 @@ def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: flo
     >>> clipping_interval(counts, 3.0, lambda p: 3 * np.sqrt(-2 * np.log(p)), 3.0)
     (0.03125, 64.0)
     """
-    ends, values, seen = _ends(), _typical_values(), _estimated_counts(counts, noise, tail)
-    above = seen @ np.maximum(values[:, None] - ends, 0.0)
-    below = seen @ np.maximum(ends - values[:, None], 0.0)
+    ends, values, estimates = _ends(), _typical_values(), _estimate_counts(counts, noise, tail)
+    above = estimates @ np.maximum(values[:, None] - ends, 0.0)
+    below = estimates @ np.maximum(ends - values[:, None], 0.0)
     width = ends[None, :] - ends[:, None]
     risk = below[:, None] ** 2 + above[None, :] ** 2 + (noise_of_sum * width / 2) ** 2
     low, high = np.unravel_index(np.argmin(np.where(width > 0, risk, np.inf)), risk.shape)
@@ -65,9 +69,9 @@ def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: flo
 
 
 def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> tuple[float, float]:
-    """Return the ends between which all but a share `trim` of the values on either side lie, about.
+    """Return estimates of the quantiles `trim` and 1 - `trim` of the values.
 
-    Within a power of two values are taken to be evenly spread.
+    Within a power of two, values are taken to be spread evenly.
 
     Examples
     --------
@@ -78,15 +82,15 @@ def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> t
     >>> round(low, 1), round(high, 1)
     (-3.2, 3.2)
     """
-    seen, edges = _estimated_counts(counts, noise, tail, foretold=False), Magnitudes.edges()
-    reached = np.append(0.0, np.cumsum(seen))
-    found = []
-    for share in (trim, 1 - trim):
-        rank = share * reached[-1]
-        place = int(np.clip(np.searchsorted(reached, rank, side="right") - 1, 0, len(seen) - 1))
-        part = (rank - reached[place]) / seen[place] if seen[place] > 0 else 0.0
-        found.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
-    low, high = found
+    estimates, edges = _estimate_counts(counts, noise, tail, extrapolate=False), Magnitudes.edges()
+    below = np.append(0.0, np.cumsum(estimates))
+    quantiles = []
+    for probability in (trim, 1 - trim):
+        rank = probability * below[-1]
+        place = int(np.clip(np.searchsorted(below, rank, side="right") - 1, 0, len(estimates) - 1))
+        part = (rank - below[place]) / estimates[place] if estimates[place] > 0 else 0.0
+        quantiles.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
+    low, high = quantiles
     return (low, high) if low < high else (low - abs(low) - 2.0**-30, high + abs(high) + 2.0**-30)
 
 
@@ -99,54 +103,56 @@ def _typical_values() -> Array:
     return np.where(edges[:, 0] >= 0, edges[:, 0], edges[:, 1]) * _TYPICAL
 
 
-def _estimated_counts(counts: Array, noise: float, tail: Tail, foretold: bool = True) -> Array:
-    """Return the counts that are believed and, if wanted, those that they foretell; zero elsewhere."""
+def _estimate_counts(counts: Array, noise: float, tail: Tail, extrapolate: bool = True) -> Array:
+    """Return the counts that are accepted as rows and, if wanted, an extrapolation of them; zero elsewhere."""
     middle = len(counts) // 2
     negative, zero, positive = counts[:middle][::-1], counts[middle], counts[middle + 1 :]
-    sign, start = _where_most_are(negative, positive, noise)
-    gaps = np.arange(-middle - 1, middle + 1)
-    chances = np.minimum(_BY_CHANCE * np.exp(-_WIDENING * np.maximum(gaps, -10.0)), _MOST_BY_CHANCE)
-    least = np.array([tail(chance) for chance in chances.tolist()])  # by how far beyond what is known a count would be
+    sign, start = _find_most_rows(negative, positive, noise)
+    # Thresholds for counts, by the number of powers of two beyond the accepted ones.
+    distances = np.arange(-middle - 1, middle + 1)
+    decay = np.exp(-_FALSE_ALARM_DECAY * np.maximum(distances, -10.0))
+    probabilities = np.minimum(_FALSE_ALARM * decay, _MOST_FALSE_ALARM)
+    thresholds = np.array([tail(probability) for probability in probabilities.tolist()])
 
-    def outwards(side: Array, most_are_here: bool) -> Array:
-        believed = np.zeros(middle)
-        known = start if most_are_here else start + 1  # what is as large as most rows may well have either sign
+    def estimate(side: Array, most_are_here: bool) -> Array:
+        accepted = np.zeros(middle)
+        last = start if most_are_here else start + 1  # Rows as large as most rows may well have the other sign.
         if most_are_here:
-            believed[start] = max(side[start], noise)
+            accepted[start] = max(side[start], noise)
         for power, count in enumerate(side.tolist()):
-            if count > least[power - known + middle + 1]:
-                believed[power] = count
-                known = max(known, power)
-        return _continued(believed) if foretold else believed
+            if count > thresholds[power - last + middle + 1]:
+                accepted[power] = count
+                last = max(last, power)
+        return _extrapolate(accepted) if extrapolate else accepted
 
-    at_zero = zero if zero > least[middle + 1] else 0.0
-    return np.concatenate([outwards(negative, sign < 0)[::-1], [at_zero], outwards(positive, sign > 0)])
+    at_zero = zero if zero > thresholds[middle + 1] else 0.0
+    return np.concatenate([estimate(negative, sign < 0)[::-1], [at_zero], estimate(positive, sign > 0)])
 
 
-def _where_most_are(negative: Array, positive: Array, noise: float) -> tuple[int, int]:
-    """Return the sign and the power of two, as a place, around which most rows are."""
+def _find_most_rows(negative: Array, positive: Array, noise: float) -> tuple[int, int]:
+    """Return the sign, and the position of the power of two, around which most rows are."""
     powers = np.log2(Magnitudes.edges()[len(negative) + 1 :, 0])
-    best, found = -math.inf, (1, 0)
+    best, start = -math.inf, (1, 0)
     for sign, side in ((1, positive), (-1, negative), (0, (positive + negative) / math.sqrt(2))):
         for width in _WIDTHS:
             sums = np.convolve(side, np.ones(width), "valid") / math.sqrt(width)
-            sums -= _RATHER_NOT * noise * np.maximum(powers[width - 1 :], 0.0)
+            sums -= _SIZE_PENALTY * noise * np.maximum(powers[width - 1 :], 0.0)
             first = int(np.argmax(sums))
             if sums[first] > best:
-                best, found = float(sums[first]), (sign, first + int(np.argmax(side[first : first + width])))
-    sign, place = found
+                best, start = float(sums[first]), (sign, first + int(np.argmax(side[first : first + width])))
+    sign, place = start
     return sign or (1 if positive[place] >= negative[place] else -1), place
 
 
-def _continued(believed: Array) -> Array:
-    """Return the counts, and beyond the last of them those that it and the one before it foretell."""
-    places = np.flatnonzero(believed)
+def _extrapolate(counts: Array) -> Array:
+    """Return the counts, continued beyond the last one that is not zero."""
+    places = np.flatnonzero(counts)
     if not len(places):
-        return believed
+        return counts
     last = int(places[-1])
-    before = believed[last - 1] if last else 0.0
-    falling = np.clip(believed[last] / before if before > 0 else _FALLING[1], *_FALLING)
-    steps = np.arange(1.0, len(believed) - last)
+    before = counts[last - 1] if last else 0.0
+    ratio = np.clip(counts[last] / before if before > 0 else _FALL[1], *_FALL)
+    steps = np.arange(1.0, len(counts) - last)
     with np.errstate(under="ignore"):
-        believed[last + 1 :] = believed[last] * falling**steps * _BENDING ** (steps * (steps + 1) / 2)
-    return believed
+        counts[last + 1 :] = counts[last] * ratio**steps * _FALL_OF_RATIO ** (steps * (steps + 1) / 2)
+    return counts

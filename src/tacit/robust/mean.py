@@ -10,31 +10,35 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.messages import describe
 from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
-from tacit.robust.columns import box, per_column, within
-from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
-from tacit.robust.scales import (
-    FAILURE,
-    deviation,
-    gaussian_tail,
-    improved_scale,
-    laplace_tail,
-    minimax_scale,
-    thesis_scale,
+from tacit.robust import scales
+from tacit.robust.releases import (
+    bounded_sum,
+    column_bounds,
+    find_interval,
+    intersect,
+    noise_deviation,
+    per_column,
+    release_mean,
+    release_trimmed_mean,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
-from tacit.statistics.components import Array
 
-_FINDING = 0.25  # of the budget, for finding where to clip
-_SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
-_COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
-_FEW = 300  # rows times epsilon, under which a range is hardly ever found
+# benchmarks/robust_mean.py measures what these numbers give, on four heavy-tailed or shifted laws.
+# Parts of the budget for the releases before the mean, as epsilon for Laplace and as squared signal-to-noise ratio for
+# Gaussian noise.
+_MAGNITUDES_BUDGET = 0.25  # Finding where to clip, about a given centre.
+_SEARCH_BUDGET, _LOCATION_BUDGET, _SECOND_MAGNITUDES_BUDGET = 0.1, 0.1, 0.2  # The same where the centre is found too.
+_COUNT_BUDGET = 0.05  # A first count, where the number of rows is secret.
+# Number of rows times epsilon under which a range is hardly ever found.
+_FEW = 300
 _METHODS = ("adaptive", "clipped", "robust", "trimmed")
 _FINDING_METHODS = ("adaptive", "trimmed")
-_FOUND = ("mean", "noise_std", "centre", "scale")  # what a model file holds
+_STORED = ("mean", "noise_std", "centre", "scale")  # Attributes that a model file holds.
 _SCALES = ("auto", "minimax", "thesis", "improved")
 
 
@@ -87,7 +91,7 @@ class RobustMean(PrivateEstimator):
     random_state : int, optional
         For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
     verbose : bool, default False
-        Does nothing here; there is one pass over the rows, or two.
+        It does nothing here, because a fit takes only a few passes over the rows.
 
     Attributes
     ----------
@@ -172,12 +176,13 @@ class RobustMean(PrivateEstimator):
         columns = domain.columns
         centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
         finding = self.method in _FINDING_METHODS
-        located = finding and self.centre is None
+        locating = finding and self.centre is None
         influence, moment, fixed = self._checked_scale(columns)
-        low, high = box(domain, centre, anywhere=located)
-        counted = self.neighbors != "replace_one" or self.missing == "ignore"  # as their number is secret
-        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
-        steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
+        low, high = column_bounds(domain, centre, anywhere=locating)
+        counting = self.neighbors != "replace_one" or self.missing == "ignore"  # The number of complete rows is secret.
+        # With a weight of 1, counting costs nothing under replace_one.
+        weight = 0.0 if not counting else (1.0 if self.neighbors == "replace_one" else 0.5)
+        steps, budget = self._steps(influence, columns, weight, needs_count=counting and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
         if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
             warnings.warn(
@@ -187,37 +192,45 @@ class RobustMean(PrivateEstimator):
                 stacklevel=3,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
-        if not domain.unbounded:  # rows are brought inside the bounds, and back to their own units
+        # A sum has the same sensitivity at every scale.
+        unit = bounded_sum(influence, -np.ones(columns), np.ones(columns), weight)
+        if not domain.unbounded:  # Rows are clipped to the bounds, and mapped back to their own units.
             if domain.schema is None:
                 curator.map_rows(domain.row_map)
             curator.map_rows(domain.restoring_map)
         curator.map_rows(Affine(np.ones(columns), -centre))
         self._domain = domain
-        if located:
-            interval = within(*found_interval(curator, "search", "location", unit, columns), low, high)
-            centre, _ = released_mean(curator, "location", sum_between(influence, *interval, weight), n_rows)
+        if locating:
+            interval = intersect(*find_interval(curator, "search", "location", unit, columns), low, high)
+            centre, _ = release_mean(curator, "location", bounded_sum(influence, *interval, weight), n_rows)
             curator.map_rows(Affine(np.ones(columns), -centre))
             low, high = low - centre, high - centre
         if self.method == "trimmed":
             ends = TrimmedSum(-np.ones(columns), np.ones(columns))
-            ends = TrimmedSum(
-                *within(*found_interval(curator, "magnitudes", "mean", ends, columns, self.trim), low, high)
-            )
-            found, self.noise_std_ = trimmed_mean(curator, "mean", ends)
-            self.mean_, self.centre_, self.scale_ = centre + found, centre + ends.middle, ends.half
+            interval = find_interval(curator, "magnitudes", "mean", ends, columns, self.trim)
+            ends = TrimmedSum(*intersect(*interval, low, high))
+            mean, self.noise_std_ = release_trimmed_mean(curator, "mean", ends)
+            self.mean_, self.centre_, self.scale_ = centre + mean, centre + ends.middle, ends.half
         else:
-            noise = noise_of(curator, "mean", unit)
+            noise = noise_deviation(curator, "mean", unit)
             if finding:
-                interval = within(*found_interval(curator, "magnitudes", "mean", unit, columns), low, high)
+                interval = intersect(*find_interval(curator, "magnitudes", "mean", unit, columns), low, high)
             else:
                 if fixed is None:
-                    about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
-                    fixed = self._ruled(influence, moment, noise, about)
-                interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
-            statistic = sum_between(influence, *interval, weight)
-            found, count = released_mean(curator, "mean", statistic, n_rows)
-            self.mean_ = centre + found
+                    count = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
+                    if moment is None:
+                        raise ValueError(f"scale={describe(self.scale)} is a rule for a moment_bound; pass one.")
+                    if self.scale == "thesis":
+                        fixed = scales.thesis_scale(moment, count)
+                    elif self.scale == "improved":
+                        fixed = scales.improved_scale(moment, count, self.epsilon, self.delta)
+                    else:
+                        fixed = scales.minimax_scale(influence, moment, self.moment_order, noise, count)
+                        fixed = fixed / 2 if self.scale == "auto" else fixed
+                interval = intersect(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
+            statistic = bounded_sum(influence, *interval, weight)
+            mean, count = release_mean(curator, "mean", statistic, n_rows)
+            self.mean_ = centre + mean
             self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
             self.noise_std_ = noise * statistic.half_width / count
         self._influence, self._moment, self._origin = influence, moment, centre
@@ -228,13 +241,14 @@ class RobustMean(PrivateEstimator):
     def interval(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """Return, for each column, an interval that holds the mean of the distribution rows are drawn from.
 
-        It rests on the moment bound, which must be true, and on nothing read from rows beside ``mean_``. It adds up the
-        worst bias, a bound on chance (Bernstein's inequality) and a quantile of the noise, so it is cautious.
+        It rests on the moment bound, which must be true, and of what was read from rows on ``mean_`` alone. It adds up
+        the largest possible bias, a bound on sampling error (Bernstein's inequality) and a quantile of the noise, so it
+        is wider than it need be.
 
         Parameters
         ----------
         confidence : float, default 0.95
-            How often such intervals hold the mean, at least; for each column by itself.
+            Least probability that an interval holds the mean of its column.
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
@@ -247,9 +261,9 @@ class RobustMean(PrivateEstimator):
             )
         failure = 1 - confidence
         scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self._origin) + self.scale_
-        chance = deviation(self._influence, scale, self._moment, self.moment_order, rows, failure / 2)
+        error = scales.deviation_bound(self._influence, scale, self._moment, self.moment_order, rows, failure / 2)
         pure = isinstance(self.privacy_.plan.steps[-1], Laplace)
-        margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
+        margin = error + (scales.laplace_tail if pure else scales.gaussian_tail)(1.0, failure / 4) * self.noise_std_
         return self.mean_ - margin, self.mean_ + margin
 
     def _checked_budget(self) -> Budget:
@@ -277,7 +291,7 @@ class RobustMean(PrivateEstimator):
         moment = None
         if self.moment_bound is not None:
             moment = per_column("moment_bound", self.moment_bound, columns, positive=True)
-        beta = math.log(1 / FAILURE)
+        beta = math.log(1 / scales.FAILURE)
         if isinstance(self.scale, str):
             check_choices(self, scale=_SCALES[: 4 if self.method == "robust" else 2])
             published = self.scale in ("thesis", "improved")
@@ -295,34 +309,34 @@ class RobustMean(PrivateEstimator):
         else:
             fixed = per_column("scale", self.scale, columns, positive=True)
         influence = Clip() if self.method == "clipped" else Smoothed(beta)
-        influence.bias(self.moment_order)  # refuses orders that there are none for
+        influence.bias(self.moment_order)  # It refuses orders for which there is no bound.
         return influence, moment, fixed
 
     def _steps(
         self, influence: Influence, columns: int, weight: float, *, needs_count: bool, budget: Budget
     ) -> tuple[list[Step], Budget]:
         """Return the steps of the plan with the kind of noise of which there is less, and the budget they keep."""
-        clipped = sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        clipped = bounded_sum(influence, -np.ones(columns), np.ones(columns), weight)
         mean = TrimmedSum(-np.ones(columns), np.ones(columns)) if self.method == "trimmed" else clipped
         before: list[tuple[str, Statistic, float]] = []
         if self.method in _FINDING_METHODS and self.centre is None:
-            search = ("search", Magnitudes(columns), _SEARCHING)
-            before = [search, ("location", clipped, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
+            search = ("search", Magnitudes(columns), _SEARCH_BUDGET)
+            location = ("location", clipped, _LOCATION_BUDGET)
+            before = [search, location, ("magnitudes", Magnitudes(columns), _SECOND_MAGNITUDES_BUDGET)]
         elif self.method in _FINDING_METHODS:
-            before = [("magnitudes", Magnitudes(columns), _FINDING)]
+            before = [("magnitudes", Magnitudes(columns), _MAGNITUDES_BUDGET)]
         elif needs_count:
-            before = [("rows", RowCount(), _COUNTING)]
-        shares = [*before, ("mean", mean, 1 - sum(share for _, _, share in before))]
+            before = [("rows", RowCount(), _COUNT_BUDGET)]
+        releases = [*before, ("mean", mean, 1 - sum(part for _, _, part in before))]
         pure = Budget(budget.epsilon)
-        laplace: list[Step] = [Laplace(name, 1 / share, 1, each.size) for name, each, share in shares]
+        laplace: list[Step] = [Laplace(name, 1 / part, 1, each.size) for name, each, part in releases]
         if budget.delta == 0 or self.noise == "laplace":
             return laplace, pure
-        gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
+        gaussian: list[Step] = [Gaussian(name, part**-0.5, 1, each.size) for name, each, part in releases]
 
         def least(steps: list[Step], kept: Budget, norm: Literal["l1", "l2"]) -> float:
-            return calibrated_plan(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
-                self.neighbors, norm
-            )
+            plan = calibrated_plan(steps, kept, self.neighbors)
+            return plan.steps[-1].noise_multiplier * mean.sensitivity(self.neighbors, norm)
 
         if self.noise == "gaussian" or math.sqrt(2) * least(laplace, pure, "l1") > least(gaussian, budget, "l2"):
             return gaussian, budget
@@ -334,28 +348,17 @@ class RobustMean(PrivateEstimator):
     )
 
     def _stored(self) -> dict[str, Any]:
-        return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _FOUND}}
+        return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _STORED}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._checked_budget()
         columns = self._domain.columns
         self._influence, self._moment, _ = self._checked_scale(columns)
         self._origin = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
-        found = {name: np.array(values["mean"][name], float) for name in _FOUND}
-        check_shapes(**{name: (array, (columns,)) for name, array in found.items()})
-        for name, array in found.items():
+        arrays = {name: np.array(values["mean"][name], float) for name in _STORED}
+        check_shapes(**{name: (array, (columns,)) for name, array in arrays.items()})
+        for name, array in arrays.items():
             setattr(self, f"{name}_", array)
-
-    def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
-        """Return the scale that the rule asked for finds."""
-        if moment is None:
-            raise ValueError(f"scale={describe(self.scale)} is a rule for a moment_bound; pass one.")
-        if self.scale == "thesis":
-            return thesis_scale(moment, rows)
-        if self.scale == "improved":
-            return improved_scale(moment, rows, self.epsilon, self.delta)
-        scale = minimax_scale(influence, moment, self.moment_order, noise, rows)
-        return scale / 2 if self.scale == "auto" else scale
 
 
 def mean(x: Any, **options: Any) -> float | Array:
@@ -379,8 +382,8 @@ def mean(x: Any, **options: Any) -> float | Array:
     True
     """
     one = _is_one_dimensional(x)
-    found = RobustMean(**options).fit(np.asarray(x)[:, None] if one else x).mean_
-    return float(found[0]) if one else found
+    means = RobustMean(**options).fit(np.asarray(x)[:, None] if one else x).mean_
+    return float(means[0]) if one else means
 
 
 def _is_one_dimensional(x: Any) -> bool:
@@ -388,5 +391,5 @@ def _is_one_dimensional(x: Any) -> bool:
         return False
     try:
         return np.ndim(x) == 1
-    except ValueError:  # rows of unequal length, which are refused in a sentence later
+    except ValueError:  # Rows have unequal lengths; the fit refuses them in a sentence.
         return False
