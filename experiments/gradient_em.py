@@ -26,12 +26,16 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
-from tacit.statistics import (
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
+from tacit.published.em_gradients import (
     EMGradient,
     MissingCovariateGradient,
     SymmetricMixtureGradient,
     SymmetricRegressionGradient,
 )
+from tacit.published.gradient_loop import GradientMethod, RowModel
+from tacit.release import Curator
+from tacit.sources import as_source
 
 RESULTS = Path(__file__).parent / "results"
 NOISE = 1 / 3
@@ -58,6 +62,7 @@ class Case:
 
     estimator: type
     gradient: type[EMGradient]
+    row_model: RowModel
     draw: Callable[[np.random.Generator, int, np.ndarray], np.ndarray]
     rows: int  # where the number of rows is not varied
     moment_bound: float  # tau: about the mean square of a gradient's column at the start
@@ -86,10 +91,13 @@ def missing_rows(rng: np.random.Generator, rows: int, beta: np.ndarray) -> np.nd
 
 _BALL, _BOX = {"bounds": 6.0}, {"bounds": 6.0, "target_bounds": 6.0}
 MODELS = {
-    "mixture": Case(tacit.SymmetricMixture, SymmetricMixtureGradient, mixture_rows, 10_000, 0.2, 0.5, _BALL),
+    "mixture": Case(
+        tacit.SymmetricMixture, SymmetricMixtureGradient, "symmetric mixture", mixture_rows, 10_000, 0.2, 0.5, _BALL
+    ),
     "regressions": Case(
         tacit.MixtureOfRegressions,
         SymmetricRegressionGradient,
+        "symmetric regressions",
         regression_rows,
         20_000,
         1.0,
@@ -97,19 +105,30 @@ MODELS = {
         _BOX,
         {"symmetric": True},
     ),
-    "missing": Case(tacit.MissingCovariateRegression, MissingCovariateGradient, missing_rows, 20_000, 1.0, 1.0, _BOX),
+    "missing": Case(
+        tacit.MissingCovariateRegression,
+        MissingCovariateGradient,
+        "missing covariates",
+        missing_rows,
+        20_000,
+        1.0,
+        1.0,
+        _BOX,
+    ),
 }
 
 
-def methods(case: Case) -> dict[str, dict[str, Any]]:
-    """Return the options of each method, by the name that pictures have for it."""
-    robust = {"method": "robust", "moment_bound": case.moment_bound, "n_iter": STEPS}
-    named: dict[str, dict[str, Any]] = {OURS: {"method": "moments"}, ROBUST: robust}
-    named |= {name: {"method": "clipped", "clip": C, "n_iter": STEPS} for name, C in CLIPPED.items()}
-    named |= {TRUNCATED: {"method": "truncated"}, SPLIT: {"method": "truncated", "split": True}}
+def methods(case: Case, rows: int, start: np.ndarray) -> dict[str, GradientMethod]:
+    """Return the papers' methods, by the names that pictures have for them."""
+    known = {"scale": NOISE, "init": start}
+    robust = RobustGradientEM(moment_bound=case.moment_bound, n_iter=STEPS, **known)
+    named: dict[str, GradientMethod] = {ROBUST: robust}
+    named |= {name: ClippedGradientEM(clip=C, n_iter=STEPS, **known) for name, C in CLIPPED.items()}
+    truncated = TruncatedGradientEM(truncation=case.cut * math.sqrt(math.log(rows)), **known)
+    named |= {TRUNCATED: truncated, SPLIT: replace(truncated, split=True)}
     if case.estimator is tacit.SymmetricMixture:
-        named[SHORT] = robust | {"n_iter": 5}
-        named[WHOLE] = robust | {"method": "robust_em", "n_iter": 5}
+        named[SHORT] = replace(robust, n_iter=5)
+        named[WHOLE] = RobustEM(moment_bound=case.moment_bound, n_iter=5, **known)
     return named
 
 
@@ -132,17 +151,12 @@ def errors(case: Case, setting: Setting, seed: int) -> dict[str, list[float]]:
     rows = case.draw(rng, setting.rows, beta)
     off = _distance(case, beta)
     found = {PLAIN: [off(step) for step in plain(case, rows, start)]}
-    for name, options in methods(case).items():
-        budget = {"epsilon": setting.epsilon, "delta": 1 / setting.rows, "random_state": seed}
-        if name == OURS:
-            model = _fit(case.estimator(**case.options, **case.bounds, **options, **budget), case, rows)
-            found[name] = [off(model.half_ if hasattr(model, "half_") else np.atleast_2d(model.coef_)[0])]
-            continue
-        if options["method"] == "truncated":
-            options = {**options, "truncation": case.cut * math.sqrt(math.log(setting.rows))}
-        model = traced(case.estimator)(**case.options, **options, **budget, scale=NOISE, init=start)
-        _fit(model, case, rows)
-        found[name] = [off(step) for step in model.trace]
+    budget = tacit.Budget(setting.epsilon, 1 / setting.rows)
+    options = {"epsilon": budget.epsilon, "delta": budget.delta, "random_state": seed}
+    model = _fit(case.estimator(**case.options, **case.bounds, **options), case, rows)
+    found[OURS] = [off(model.half_ if hasattr(model, "half_") else np.atleast_2d(model.coef_)[0])]
+    for name, method in methods(case, setting.rows, start).items():
+        found[name] = [off(step) for step in trace(method, rows, case.row_model, budget, seed)]
     return found
 
 
@@ -155,23 +169,20 @@ def plain(case: Case, rows: np.ndarray, beta: np.ndarray, steps: int = STEPS) ->
     return found
 
 
-def traced(estimator: type) -> type:
-    """Return the estimator with the coefficients after each step kept in ``trace``: all of them private values."""
-
-    class Traced(estimator):  # type: ignore[misc, valid-type]
-        def _gradient_em(self, *parts: Any) -> Any:
-            model = super()._gradient_em(*parts)
-            step, self.trace = model.update, []
-
-            def update(*state: Any) -> Any:
-                after = step(*state)
-                self.trace.append(after.beta)
-                return after
-
-            model.update = update
-            return model
-
-    return Traced
+def trace(
+    method: GradientMethod,
+    rows: np.ndarray,
+    row_model: RowModel,
+    budget: tacit.Budget,
+    seed: int,
+    sparsity: int | None = None,
+) -> list[np.ndarray]:
+    """Return the coefficients after each step of a private fit: all of them private values."""
+    columns = rows.shape[1] - (row_model != "symmetric mixture")
+    schedule = method.schedule(columns, len(rows), sparsity)
+    plan = method.plan(schedule.steps(), budget, "replace_one")
+    curator = Curator(as_source(rows), plan, random_state=seed)
+    return list(method.iterate(curator, schedule, row_model, method.start(columns, seed), budget))
 
 
 def _fit(model: Any, case: Case, rows: np.ndarray) -> Any:

@@ -29,7 +29,9 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
-from experiments.gradient_em import traced
+from experiments.gradient_em import trace
+from tacit.published import RobustGradientEM, TruncatedGradientEM
+from tacit.published.gradient_loop import GradientMethod, RowModel
 
 RESULTS = Path(__file__).parent / "results"
 NOISE, RATE, AWAY = 0.5, 0.5, 0.5
@@ -69,26 +71,30 @@ MODELS: dict[str, tuple[type, dict[str, Any], dict[str, Any]]] = {
     "few": (tacit.SymmetricMixture, {}, {"bounds": (-3, 3)}),
 }
 # T in units of sqrt(log n), and steps: the best afterwards of T from 0.125 to 0.5 and 3, 5 or 8 steps, split and not.
+ROW_MODELS: dict[str, RowModel] = {
+    "mixture": "symmetric mixture",
+    "regressions": "symmetric regressions",
+    "missing": "missing covariates",
+    "few": "symmetric mixture",
+}
 BEST = {"mixture": ((0.25, 3), (0.5, 5)), "regressions": ((0.35, 3), (0.5, 3)), "missing": ((0.25, 3), (0.35, 3))}
 
 
-def methods(model: str, setting: Setting, start: np.ndarray) -> dict[str, dict[str, Any]]:
-    """Return the options of each method, by the name that pictures have for it."""
+def methods(model: str, setting: Setting, start: np.ndarray) -> dict[str, GradientMethod]:
+    """Return the papers' methods, by the names that pictures have for them."""
     unit = math.sqrt(math.log(setting.rows))
-    known = {"method": "truncated", "scale": NOISE, "init": start, "learning_rate": RATE}
+    known = {"scale": NOISE, "init": start}
+    theirs = TruncatedGradientEM(learning_rate=RATE, split=True, **known)
     if model == "few":
         return {
-            OURS: {},
-            TRUNCATED: {**known, "split": True, "truncation": 0.5 * unit, "n_iter": 10},
-            ROBUST: {"method": "robust", "scale": NOISE, "init": start, "moment_bound": 0.2, "n_iter": 10},
+            TRUNCATED: replace(theirs, truncation=0.5 * unit, n_iter=10),
+            ROBUST: RobustGradientEM(moment_bound=0.2, n_iter=10, **known),
         }
-    steps = math.ceil(math.log(setting.rows))
     split, whole = BEST[model]
     return {
-        OURS: {"init": start} if model == "regressions" else {},  # regressions are given the start, as all others are
-        STATED: {**known, "split": True, "truncation": unit, "n_iter": steps},
-        TUNED: {**known, "split": True, "truncation": split[0] * unit, "n_iter": split[1]},
-        WHOLE: {**known, "truncation": whole[0] * unit, "n_iter": whole[1]},
+        STATED: replace(theirs, truncation=unit, n_iter=math.ceil(math.log(setting.rows))),
+        TUNED: replace(theirs, truncation=split[0] * unit, n_iter=split[1]),
+        WHOLE: replace(theirs, split=False, truncation=whole[0] * unit, n_iter=whole[1]),
     }
 
 
@@ -131,15 +137,16 @@ def errors(model: str, setting: Setting, seed: int) -> dict[str, list[tuple[floa
 
     found = {} if model == "missing" else {PLAIN: [off(step) for step in plain(rows, start, setting.sparsity)]}
     kind, always, bounds = MODELS[model]
-    sparse = {} if model == "few" else {"sparsity": setting.sparsity}
-    for name, options in methods(model, setting, start).items():
-        budget = {"epsilon": setting.epsilon, "delta": 1 / (2 * setting.rows), "random_state": seed}
-        if name == OURS:
-            fitted = kind(**always, **bounds, **options, **sparse, **budget).fit(*rows)
-            found[name] = [off(fitted.half_ if hasattr(fitted, "half_") else np.atleast_2d(fitted.coef_)[0])]
-            continue
-        fitted = traced(kind)(**always, **options, **sparse, **budget).fit(*rows)
-        found[name] = [off(step) for step in fitted.trace[1::2] if sparse] or [off(step) for step in fitted.trace]
+    sparsity = None if model == "few" else setting.sparsity
+    budget = tacit.Budget(setting.epsilon, 1 / (2 * setting.rows))
+    options = {"epsilon": budget.epsilon, "delta": budget.delta, "random_state": seed, "sparsity": sparsity}
+    if model == "regressions":
+        options["init"] = start  # The default is given the start here, as all others are.
+    fitted = kind(**always, **bounds, **options).fit(*rows)
+    found[OURS] = [off(fitted.half_ if hasattr(fitted, "half_") else np.atleast_2d(fitted.coef_)[0])]
+    for name, method in methods(model, setting, start).items():
+        steps = trace(method, np.column_stack(rows), ROW_MODELS[model], budget, seed, sparsity)
+        found[name] = [off(step) for step in steps]
     return found
 
 
@@ -258,16 +265,13 @@ def cancer(seed: int, sparsity: int, epsilon: float) -> dict[str, float]:
     z = z - z[kept].mean(axis=0)
     train, test = np.split(order, [int(0.7 * len(order))])
     private = {"epsilon": epsilon, "delta": 1 / (2 * len(train)), "random_state": seed, "sparsity": sparsity}
-    theirs = {"method": "truncated", "scale": 1.0, "init": start, "learning_rate": RATE}
+    split = TruncatedGradientEM(scale=1.0, init=start, learning_rate=RATE, split=True, n_iter=50)
+    whole = replace(split, split=False, truncation=1.0, n_iter=5)
     found = {
         "the start alone": start,
         "not private": plain_cancer(z[train], start, sparsity),
-        "NoisyHT, 50 steps, split": tacit.SymmetricMixture(**theirs, **private, split=True, n_iter=50)
-        .fit(z[train])
-        .half_,
-        "NoisyHT, 5 steps, not split": tacit.SymmetricMixture(**theirs, **private, truncation=1.0, n_iter=5)
-        .fit(z[train])
-        .half_,
+        "NoisyHT, 50 steps, split": tacit.SymmetricMixture(method=split, **private).fit(z[train]).half_,
+        "NoisyHT, 5 steps, not split": tacit.SymmetricMixture(method=whole, **private).fit(z[train]).half_,
         "moments": tacit.SymmetricMixture(**private, bounds=(-4, 4)).fit(z[train]).half_,
         "moments, with the start": tacit.SymmetricMixture(**private, bounds=(-4, 4), init=start).fit(z[train]).half_,
     }

@@ -19,12 +19,12 @@ import math
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.clipping import minimax_scale
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
-from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
+from tacit.robust.scales import FAILURE, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
 
 ROWS = "number of rows"

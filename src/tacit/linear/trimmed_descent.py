@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem
+from tacit.linear.problem import AfterRelease, Problem, Solution, ignore
 from tacit.linear.robust_descent import descend_once
-from tacit.linear.solver import AfterRelease, Solution, ignore
 from tacit.privacy import SmoothLaplace, Step
 from tacit.release import Curator
 from tacit.statistics import PredictionGradients, TrimmedMeans

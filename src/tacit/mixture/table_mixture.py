@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents, TableLayout
-from tacit.statistics.components import Array
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
 # Number of rows that two ways of merging are compared on.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.models.card import ModelCard, Results, Trial, Without, later
+from tacit.models.card import ModelCard, Results, StoredParameter, Trial, Without, later
 from tacit.models.command import Command
 from tacit.models.options import (
     CHECKED_FIRST,
@@ -40,6 +40,11 @@ Which row is of which group is not known beforehand. Bounds are those of all col
     fit_request("MixtureOfRegressions", _OPTIONS),
 )
 
+#: A public guess, or nothing, for which files of version 0.1 have the word "random".
+_GUESS = StoredParameter(
+    ARRAY_OR_WORD.write, lambda value: None if isinstance(value, str) else ARRAY_OR_WORD.read(value)
+)
+
 CARDS = (
     ModelCard(
         name="MixtureOfRegressions",
@@ -68,7 +73,7 @@ CARDS = (
             create=later("tacit.models.trials.regressions", "create"),
         ),
         predictions=later("tacit.models.predictions", "regressions"),
-        parameters={"init": ARRAY_OR_WORD},
+        parameters={"init": _GUESS},
     ),
     ModelCard(
         name="SymmetricMixture",
@@ -81,6 +86,6 @@ CARDS = (
         results=Without("No command fits it."),
         trial=Without("No command fits it."),
         predictions=Without("No command fits it."),
-        parameters={"init": ARRAY_OR_WORD},
+        parameters={"init": _GUESS},
     ),
 )

@@ -14,8 +14,20 @@ from typing import TYPE_CHECKING
 from tacit.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from tacit.published.gradient_em import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
     from tacit.published.lloyd import DPEMLloyd, DPLloyd
 else:
-    __getattr__, __dir__ = lazy_names(__name__, {"tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"]})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "tacit.published.gradient_em": [
+                "ClippedGradientEM",
+                "RobustEM",
+                "RobustGradientEM",
+                "TruncatedGradientEM",
+            ],
+            "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
+        },
+    )
 
-__all__ = ["DPEMLloyd", "DPLloyd"]
+__all__ = ["ClippedGradientEM", "DPEMLloyd", "DPLloyd", "RobustEM", "RobustGradientEM", "TruncatedGradientEM"]
