@@ -7,9 +7,9 @@ for the first time. Type checkers do not run these functions; the package shows 
 .. code-block:: python
 
     if TYPE_CHECKING:
-        from tacit.linear.ridge import Ridge
+        from tacit.linear.penalised_regression import Ridge
     else:
-        __getattr__, __dir__ = lazy_names(__name__, {"tacit.linear.ridge": ["Ridge"]})
+        __getattr__, __dir__ = lazy_names(__name__, {"tacit.linear.penalised_regression": ["Ridge"]})
 """
 
 from __future__ import annotations

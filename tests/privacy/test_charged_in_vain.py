@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.risk import SOLVERS
 from tacit.privacy import PrivacyError
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 

@@ -210,6 +210,3 @@ def shrink_to_identity(
     values, axes = np.linalg.eigh(shrunk)
     shrunk = (axes * np.maximum(values, least_eigenvalue * estimate)) @ axes.T
     return (shrunk + shrunk.T) / 2
-
-
-shrunk, shrunk_covariance = shrink, shrink_covariance  # Names that mixture/ and regressions/ still use.

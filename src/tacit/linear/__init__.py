@@ -8,13 +8,12 @@ if TYPE_CHECKING:
     from tacit.linear.convex_loss import ConvexLoss
     from tacit.linear.empirical_risk import ERM
     from tacit.linear.huber_regressor import HuberRegressor
-    from tacit.linear.intervals import CoefficientIntervals
-    from tacit.linear.lasso import ElasticNet, Lasso
+    from tacit.linear.linear_fit import CoefficientIntervals
     from tacit.linear.linear_regression import LinearRegression
     from tacit.linear.linear_svc import LinearSVC
     from tacit.linear.logistic_regression import LogisticRegression
+    from tacit.linear.penalised_regression import ElasticNet, Lasso, Ridge
     from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball
-    from tacit.linear.ridge import Ridge
     from tacit.statistics.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 else:
     __getattr__, __dir__ = lazy_names(
@@ -23,13 +22,12 @@ else:
             "tacit.linear.convex_loss": ["ConvexLoss"],
             "tacit.linear.empirical_risk": ["ERM"],
             "tacit.linear.huber_regressor": ["HuberRegressor"],
-            "tacit.linear.intervals": ["CoefficientIntervals"],
-            "tacit.linear.lasso": ["ElasticNet", "Lasso"],
+            "tacit.linear.linear_fit": ["CoefficientIntervals"],
             "tacit.linear.linear_regression": ["LinearRegression"],
             "tacit.linear.linear_svc": ["LinearSVC"],
             "tacit.linear.logistic_regression": ["LogisticRegression"],
+            "tacit.linear.penalised_regression": ["ElasticNet", "Lasso", "Ridge"],
             "tacit.linear.penalties": ["Box", "ElasticNetPenalty", "L1Ball", "L2Ball"],
-            "tacit.linear.ridge": ["Ridge"],
             "tacit.statistics.losses": ["HuberLoss", "LogisticLoss", "SmoothedHingeLoss", "SoftmaxLoss"],
         },
     )

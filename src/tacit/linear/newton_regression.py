@@ -25,10 +25,8 @@ from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.input_moments import InputSchedule, measure_inputs
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.problem import Problem, noise_of_one_release
-from tacit.linear.rare_levels import widen_rare_levels
+from tacit.linear.problem import Problem, Solution, noise_of_one_release, widen_rare_levels
 from tacit.linear.residuals import LEVEL, SQUARES, Residuals
-from tacit.linear.solver import Solution
 from tacit.privacy import Budget, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout

@@ -52,6 +52,11 @@ _WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
 _LEAST_RENYI = 1e-12
 
 
+def transform_rounding(releases: float) -> float:
+    """Return what Fourier transforms may leave in the tail of the loss distribution of so many releases."""
+    return 1e-13 + 2e-16 * releases
+
+
 class MixedProfile:
     """The profile of any releases together; ``resolution`` < 1 is quicker, and more pessimistic.
 
@@ -137,7 +142,7 @@ class MixedProfile:
     @property
     def rounding(self) -> float:
         """What Fourier transforms may leave in a tail."""
-        return 1e-13 + 2e-16 * self.total
+        return transform_rounding(self.total)
 
     @property
     def _is_resolved(self) -> bool:

@@ -9,12 +9,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch, part_of
 from tacit.fitting.published import find_published, refuse_options
-from tacit.fitting.supervised import scored
-from tacit.fitting.target import open_with_target
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate
 from tacit.privacy import Budget
@@ -168,7 +167,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]
@@ -183,7 +182,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         check_sparsity(self.sparsity)
         if published is not None:
             refuse_options(self, published, "n_iter")
-        return checked_budget(self, missing=("model",)), published
+        return check_budget(self, missing=("model",)), published
 
     def _of_standard_inputs(self, beta: Array, noise: float) -> GaussianEstimate:
         """Return the Gaussian of standard normal inputs and their target, in standard coordinates."""

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.parameters import check_count
 from tacit.fitting.progress import Watch, part_of
@@ -265,7 +265,7 @@ class MixtureOfRegressions(PrivateEstimator):
                 "init helps to choose columns of two opposite components (symmetric=True, with a sparsity). Otherwise "
                 'method="moments" needs no start; leave it out.'
             )
-        return checked_budget(self, missing=("error", "ignore")), published
+        return check_budget(self, missing=("error", "ignore")), published
 
     def _opposite_regressions(self, beta: Array, noise: float) -> RegressionEstimates:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""

@@ -13,7 +13,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.parameters import check_positive
 from tacit.fitting.progress import Watch, part_of
@@ -211,7 +211,7 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
             raise ValueError('init helps to choose columns, and method="moments" needs no start; leave it out.')
         if isinstance(self.bounds, Schema):
             raise ValueError("A symmetric mixture has one unit for all columns; pass bounds as numbers, not a Schema.")
-        return checked_budget(self, missing=("error", "ignore")), published
+        return check_budget(self, missing=("error", "ignore")), published
 
     def _shaped(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns

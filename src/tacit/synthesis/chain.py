@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 
 Codes = NDArray[np.intp]
-_Single = NDArray[np.float32]  # exact enough for probabilities, and twice as fast
+_Single = NDArray[np.float32]  # Exact enough for probabilities, and twice as fast.
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,12 @@ from tacit.arrays import Array
 from tacit.statistics import Bins
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, spread
-from tacit.synthesis.groups import grouped
 from tacit.synthesis.histograms import NARROW, Histogram, first_edges
 from tacit.tables import Domain, Integer, Numeric
 
-_WIDE_SHARE = 1 / 8  # of rows in a wider group
+# benchmarks/synthetic.py measures what these numbers give.
+LEAST_FREQUENCY = 1 / 64  # Least proportion of rows in a group of bins, however many rows there are.
+_WIDE_FREQUENCY = 1 / 8  # The same in a wider group.
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,12 @@ class CountedColumn:
     @classmethod
     def from_counts(cls, bins: Bins, counts: Array, rows: float) -> CountedColumn:
         """Return the column with shares from noisy counts, of about as many rows."""
-        return cls(bins, possible_shares(counts, rows))
+        return cls(bins, frequencies_from_counts(counts, rows))
 
     def with_groups(self, least: float) -> CountedColumn:
         """Return the column with bins in groups of about `least` of all rows or more."""
         known = self.shares[: len(self.bins.groups)]
-        return replace(self, bins=replace(self.bins, groups=grouped(known, self.bins.edges is not None, least)))
+        return replace(self, bins=replace(self.bins, groups=group_bins(known, self.bins.edges is not None, least)))
 
     @property
     def group_shares(self) -> Array:
@@ -54,7 +55,7 @@ class CountedColumn:
         if self.bins.edges is None:
             return np.arange(self.bins.n_groups)
         known = self.group_shares[: self.bins.n_groups - self.bins.missing]
-        found = grouped(known / known.sum(), True, _WIDE_SHARE)
+        found = group_bins(known / known.sum(), True, _WIDE_FREQUENCY)
         return np.append(found, found.max() + 1) if self.bins.missing else found
 
     @property
@@ -72,7 +73,7 @@ class CountedColumn:
             found[inside] = members[np.searchsorted(sums[:-1] / sums[-1], spread(len(inside), rng), side="right")]
         places, edges = len(self.bins.places), self.bins.edges
         if edges is not None:
-            bins = np.minimum(found, len(edges) - 2)  # those of missing cells do not matter
+            bins = np.minimum(found, len(edges) - 2)  # Bins of missing cells do not matter.
             place = inside_bins.places(self._tilts[bins], rng.random(len(bins)))
             shared = inside_bins.shared_values(edges, centre, scale)[bins]
             cells = np.where(np.isnan(shared), edges[bins] + np.diff(edges)[bins] * place, shared)[:, None]
@@ -132,16 +133,16 @@ def public_columns(domain: Domain, missing: bool) -> list[Bins | Histogram]:
     return found
 
 
-def possible_shares(counts: Array, rows: float) -> Array:
-    """Return shares of rows from noisy counts of them.
+def frequencies_from_counts(counts: Array, rows: float) -> Array:
+    """Return frequencies from noisy counts of rows.
 
-    If those that are not negative add up to more than `rows`, they are brought to the nearest ones that do not; if they
-    add up to less, all grow by as much. Then half a row is added to each, as nothing is taken to be impossible.
+    If the counts that are not negative add up to more than `rows`, they are moved to the nearest ones that do not. If
+    they add up to less, all grow by one factor. Then half a row is added to each, because no bin is impossible.
 
     Examples
     --------
     >>> import numpy as np
-    >>> (possible_shares(np.array([80.0, 31.0, -7.0]), 98.5) * 100).round(1)
+    >>> (frequencies_from_counts(np.array([80.0, 31.0, -7.0]), 98.5) * 100).round(1)
     array([74.2, 25.2,  0.5])
     """
     falling = np.sort(counts)[::-1]
@@ -149,3 +150,48 @@ def possible_shares(counts: Array, rows: float) -> Array:
     possible = np.maximum(counts - max(0.0, over[np.flatnonzero(falling > over)[-1]]), 0.0)
     possible = possible * (rows / max(possible.sum(), 1.0)) + 0.5
     return np.asarray(possible / possible.sum())
+
+
+def most_groups(bins: int, ordered: bool) -> int:
+    """Return the largest number of groups that so many bins can have."""
+    return min(bins, round((2 if ordered else 1) / LEAST_FREQUENCY) + 1)
+
+
+def group_bins(frequencies: Array, ordered: bool, least: float) -> np.ndarray:
+    """Return the group of each bin, from 0 up, so that each group has about the proportion `least` of rows or more.
+
+    Bins with enough rows stay alone. Neighbouring bins of a number are put together until they have enough. All levels
+    of a category with fewer rows are one group.
+
+    Parameters
+    ----------
+    frequencies : (bins,) array
+        Proportion of rows in each bin. They add up to 1.
+    ordered : bool
+        Whether the bins are those of a number.
+    least : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> group_bins(np.array([0.5, 0.02, 0.02, 0.02, 0.44]), ordered=True, least=0.05)
+    array([0, 1, 1, 1, 2])
+    >>> group_bins(np.array([0.02, 0.5, 0.02, 0.02, 0.44]), ordered=False, least=0.05)
+    array([2, 0, 2, 2, 1])
+    """
+    enough = frequencies >= least
+    if not ordered:
+        return np.where(enough, np.cumsum(enough) - 1, enough.sum())
+    starts, together = np.zeros(len(frequencies), dtype=bool), 0.0
+    for b, frequency in enumerate(frequencies):
+        starts[b] = b > 0 and (enough[b] or enough[b - 1] or together >= least)
+        together = frequency if starts[b] else together + frequency
+    groups = np.cumsum(starts)
+    while True:
+        sums = np.bincount(groups, frequencies)
+        lightest = int(sums.argmin())
+        if sums[lightest] >= least / 2 or len(sums) <= 2:
+            return groups
+        around = [g for g in (lightest - 1, lightest + 1) if 0 <= g < len(sums)]
+        first = min(lightest, min(around, key=lambda g: sums[g]))
+        groups = np.where(groups > first, groups - 1, groups)

@@ -13,17 +13,18 @@ from tacit.fitting.allocation import weigh_releases
 from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
-from tacit.synthesis.columns import CountedColumn, possible_shares
+from tacit.synthesis.columns import LEAST_FREQUENCY, CountedColumn, frequencies_from_counts, most_groups
 from tacit.synthesis.fitted_chain import Tables
-from tacit.synthesis.groups import LEAST_SHARE, most_groups
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
 
 COLUMNS, FINER, PAIRS = "cell counts", "finer cell counts", "pair counts"
 # Parts of the budget, as squared signal-to-noise ratios. benchmarks/synthetic.py measures what they give.
 _COLUMNS_PART = 0.3  # Part for counts of single columns; the rest is for pairs.
 _FINER = 1 / 3  # Part for each finer count of a column, relative to its first count.
-_MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is
-_GROUPED = 0.5  # of the share of rows at which a pair of groups has as many rows as the noise is large
+
+# Proportion of rows that a group of bins needs to be counted in pairs.
+_MOST_FREQUENCY = 0.2  # Largest such proportion, however much noise there is.
+_PAIR_FACTOR = 0.5  # Relative to the proportion at which a pair of groups has as many rows as its count has noise.
 
 Public = Sequence[Bins | Histogram]
 
@@ -47,8 +48,8 @@ class Counted(NamedTuple):
     """Columns as they were counted, and how well."""
 
     columns: list[CountedColumn]
-    rows: float  # the public number, or what the counts say
-    noise: float  # in each count
+    rows: float  # The public number of rows, or an estimate from the counts.
+    noise: float  # Standard deviation of the noise in each count.
 
 
 def count_columns(curator: Curator, public: Public, missing: bool, n_rows: int | None) -> Counted:
@@ -58,7 +59,7 @@ def count_columns(curator: Curator, public: Public, missing: bool, n_rows: int |
     counts = statistic.parts(curator.release(COLUMNS, statistic))
     certainty = np.array([1 / len(each) for each in counts])
     rows = float(n_rows or max(1.0, certainty @ [each.sum() for each in counts] / certainty.sum()))
-    if missing:  # columns that have no gaps must not get some by noise
+    if missing:  # Columns without missing cells must not get some by noise.
         for each in counts:
             each[-1] = each[-1] if each[-1] > STANDS_OUT * noise else 0.0
     histograms = {
@@ -87,7 +88,7 @@ def count_pairs(curator: Curator, counted: Counted) -> tuple[list[CountedColumn]
         tables of pairs, and the noise in them.
     """
     noise = curator.noise(PAIRS, PairCounts(tuple(column.bins for column in counted.columns)))
-    least = min(_MOST_SHARE, max(LEAST_SHARE, _GROUPED * math.sqrt(noise / counted.rows)))
+    least = min(_MOST_FREQUENCY, max(LEAST_FREQUENCY, _PAIR_FACTOR * math.sqrt(noise / counted.rows)))
     columns = [column.with_groups(least) for column in counted.columns]
     statistic = PairCounts(tuple(column.bins for column in columns))
     tables = statistic.parts(curator.release(PAIRS, statistic))
@@ -118,7 +119,7 @@ def _margin(j: int, column: CountedColumn, tables: Tables, noise: float, counted
             others = table.shape[1] if j == first else table.shape[0]
             total = total + table.sum(axis=1 if j == first else 0) / (others * noise**2)
             certainty = certainty + 1 / (others * noise**2)
-    return possible_shares(total / certainty, counted.rows)
+    return frequencies_from_counts(total / certainty, counted.rows)
 
 
 def _can_be_refined(column: Bins | Histogram) -> bool:

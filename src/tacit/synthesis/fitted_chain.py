@@ -17,9 +17,10 @@ from tacit.synthesis.chain import Chain, Codes, Design, drawn, odds, spread
 
 Tables = dict[tuple[int, int], Array]
 
-_FEWEST_ROWS, _MOST_ROWS = 3000, 30_000  # drawn to fit to: their own error is well below that of noise
-_ITERATIONS = 30
-_TYPICAL = 0.7  # how large weights are, in log odds, when nothing is known: what they are shrunk by
+# benchmarks/synthetic.py measures what these numbers give.
+_FEWEST_ROWS, _MOST_ROWS = 3000, 30_000  # Rows drawn to fit a column to. Their sampling error is well below the noise.
+_ITERATIONS = 30  # Iterations of the optimiser for each column.
+_TYPICAL = 0.7  # Prior standard deviation of weights, in log odds.
 
 
 def fit_chain(
@@ -71,7 +72,7 @@ def fit_chain(
     sizes = tuple(map(len, margins))
     wide = [np.arange(size) for size in sizes] if wide is None else wide
     order = _strongest_first(margins, tables, noise, rows)
-    rng = np.random.default_rng(0)  # what is drawn here protects nobody
+    rng = np.random.default_rng(0)  # The seed is fixed: no privacy depends on these draws.
     design, weights = Design(int(np.clip(3 * rows, _FEWEST_ROWS, _MOST_ROWS)), sizes, order), []
     for place, column in enumerate(order):
         ones = design.before(place)
@@ -103,7 +104,7 @@ class _Level:
         cells = np.outer(before.sum(axis=0), own.sum(axis=0))
         self.ridge = (1 + cells * noise**2 / (likely + 1)) / _TYPICAL**2 / rows
         if before[0].any():
-            self.ridge[before[0].argmax()] = 0.0  # of the margin, which is known well
+            self.ridge[before[0].argmax()] = 0.0  # The margin is known well.
         # In units in which the second derivatives are all near one.
         self.units = 1 / np.sqrt(likely / rows + self.ridge)
 

@@ -12,16 +12,23 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.statistics import Bins
 
-PARTS = 64  # that a bin is split into
-MOST_SPLIT = 64  # bins of a column that are split at a time
-_EXACT = 128  # whole numbers up to so many are counted one by one
-STANDS_OUT = 4.0  # deviations: one bin in thirty thousand does so by chance
-_COST = 4.0  # of splitting a bin in two, in squared deviations
-_SEEN = 3.0  # noise deviations: of fewer rows it is not clear that there are any
-_WORTH_SPLITTING = 8.0  # noise deviations: of a lighter bin no part would
-ROUNDS = 3  # of splitting
-FINEST = 2 / PARTS ** (ROUNDS + 1)  # half ranges: the width of a bin that was split off each time
-NARROW = 1e-9  # half ranges; what is narrower is a single value
+# benchmarks/synthetic.py measures what the numbers below give.
+
+# How bins are split.
+ROUNDS = 3  # Rounds of splitting.
+PARTS = 64  # Parts that a bin is split into.
+MOST_SPLIT = 64  # Bins of a column that are split in one round.
+_MOST_WHOLE_NUMBERS = 128  # Up to so many whole numbers are counted one by one.
+
+# Widths of bins, in half ranges of a column.
+FINEST = 2 / PARTS ** (ROUNDS + 1)  # Width of a bin that was split off in every round.
+NARROW = 1e-9  # A narrower bin is a single value.
+
+# What is told from noise, in standard deviations.
+STANDS_OUT = 4.0  # A count that exceeds an even spread by this much stands out. One in 30,000 does so by chance.
+_SPLIT_COST = 4.0  # Halves of a run of bins are told apart if they differ by this much, as a squared deviation.
+_SEEN = 3.0  # A smaller count is taken to be no rows.
+_WORTH_SPLITTING = 8.0  # No part of a bin with a smaller count would stand out.
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +135,7 @@ def first_edges(unit: float, half_range: float, values: tuple[float, ...] = ()) 
     """
     if unit:
         low, length = -half_range - unit / 2, round(2 * half_range / unit) + 1
-        parts = length if length <= _EXACT else PARTS
+        parts = length if length <= _MOST_WHOLE_NUMBERS else PARTS
         return low + unit * np.round(np.linspace(0, length, parts + 1))
     alone = [-half_range, *values, half_range]
     return np.unique([*np.linspace(-half_range, half_range, PARTS + 1), *alone, *np.nextafter(alone, np.inf)])
@@ -158,7 +165,7 @@ def _standing_out(counts: Array, widths: Array, noise: float) -> tuple[np.ndarra
         if not found.any():
             break
         alone |= found
-    ends = np.flatnonzero(np.append(alone[1:] | alone[:-1], True)) + 1  # of bins alone, and of runs of others
+    ends = np.flatnonzero(np.append(alone[1:] | alone[:-1], True)) + 1  # Ends of bins alone, and of runs of others.
     starts = [s for low, high in zip([0, *ends[:-1]], ends) for s in _halved(counts, widths, noise, low, high)[1]]
     return np.array(starts), np.add.reduceat(counts, starts)
 
@@ -166,8 +173,8 @@ def _standing_out(counts: Array, widths: Array, noise: float) -> tuple[np.ndarra
 def _halved(counts: Array, widths: Array, noise: float, low: int, high: int) -> tuple[float, list[int]]:
     """Return where the parts of a run of bins begin that are to be told apart, and what is gained by that.
 
-    A split gains the square of how many deviations its halves are apart, and costs `_COST`: the splits with the largest
-    gain altogether are made. So an uncertain one is made for the sake of a certain one inside.
+    A split gains the square of how many deviations its halves are apart, and costs `_SPLIT_COST`. The splits with the
+    largest total gain are made. So an uncertain split is made for the sake of a certain one inside.
     """
     if high - low < 2:
         return 0.0, [low]
@@ -176,7 +183,7 @@ def _halved(counts: Array, widths: Array, noise: float, low: int, high: int) -> 
     share = widths[low:middle].sum() / widths[low:high].sum()
     rows = max(0.0, first + second)
     variance = noise**2 * ((middle - low) * (1 - share) ** 2 + (high - middle) * share**2) + rows * share * (1 - share)
-    gain = (first * (1 - share) - second * share) ** 2 / variance - _COST
+    gain = (first * (1 - share) - second * share) ** 2 / variance - _SPLIT_COST
     starts = []
     for part in ((low, middle), (middle, high)):
         more, inside = _halved(counts, widths, noise, *part)

@@ -1,4 +1,4 @@
-"""Where numbers lie inside a bin, of which counts do not tell."""
+"""Where numbers lie inside a bin. Counts do not tell that."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from scipy.optimize import brentq
 from tacit.arrays import Array
 from tacit.synthesis.histograms import FINEST, NARROW
 
-_EVENLY = 0.1  # of rows in a bin in which density falls, lest any place be next to impossible
-_COMPARABLE = 1 / 64  # of the width of an outermost bin, that its neighbour must have to say how steep it is
+# No script is recorded that chose these numbers. benchmarks/synthetic.py measures what they give.
+_EVEN_FREQUENCY = 0.1  # Proportion of an outermost bin's rows that are spread evenly, so that no place is impossible.
+_COMPARABLE = 1 / 64  # Least width of a neighbour that tells how steep an outermost bin is, relative to this bin.
 
 
 def tilts(edges: Array, shares: Array) -> Array:
@@ -46,10 +47,10 @@ def _excess(fall: float, ratio: float) -> float:
 
 def places(tilt: Array, uniform: Array) -> Array:
     """Return places in bins, from 0 to 1, that fall off as the tilts say, from numbers between 0 and 1."""
-    found, falls = uniform.copy(), (tilt != 0) & (uniform >= _EVENLY)
-    found[(tilt != 0) & ~falls] /= _EVENLY
+    found, falls = uniform.copy(), (tilt != 0) & (uniform >= _EVEN_FREQUENCY)
+    found[(tilt != 0) & ~falls] /= _EVEN_FREQUENCY
     fall = np.abs(tilt[falls])
-    found[falls] = -np.log1p((uniform[falls] - _EVENLY) / (1 - _EVENLY) * np.expm1(-fall)) / fall
+    found[falls] = -np.log1p((uniform[falls] - _EVEN_FREQUENCY) / (1 - _EVEN_FREQUENCY) * np.expm1(-fall)) / fall
     return np.where(tilt < 0, 1 - found, found)
 
 
@@ -58,7 +59,7 @@ def log_densities(tilt: Array, place: Array) -> Array:
     found, falls = np.zeros(len(tilt)), tilt != 0
     fall, from_steep_end = np.abs(tilt[falls]), np.where(tilt > 0, place, 1 - place)[falls]
     falling = np.log(fall) - np.log(-np.expm1(-fall)) - fall * from_steep_end
-    found[falls] = np.logaddexp(math.log(_EVENLY), math.log(1 - _EVENLY) + falling)
+    found[falls] = np.logaddexp(math.log(_EVEN_FREQUENCY), math.log(1 - _EVEN_FREQUENCY) + falling)
     return found
 
 

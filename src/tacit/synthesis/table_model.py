@@ -11,7 +11,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, progress
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import BlankIncomplete
@@ -21,7 +21,7 @@ from tacit.synthesis.counting import count_columns, count_pairs, steps
 from tacit.synthesis.fitted_chain import fit_chain
 from tacit.synthesis.stored_table import ABOUT, restored, stored
 
-_BLOCK_ROWS = 8192  # drawn at a time, so that memory stays small
+_BLOCK_ROWS = 8192  # Rows drawn at a time, so that memory stays small.
 
 
 class TableModel(DensityMixin, PrivateEstimator):
@@ -75,7 +75,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._checked_budget()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 1, "the least number")
         gaps = self.missing == "model"
@@ -155,8 +155,8 @@ class TableModel(DensityMixin, PrivateEstimator):
             total += column.log_densities(block, each, self._domain.scale[column.bins.places[0]])
         return total
 
-    def _checked_budget(self) -> Budget:
-        return checked_budget(self, missing=("error", "ignore", "model"))
+    def _check_parameters(self) -> Budget:
+        return check_budget(self, missing=("error", "ignore", "model"))
 
     def _publish(self, columns: list[CountedColumn], chain: Chain) -> None:
         """Set the public attributes, in the units of the rows."""
@@ -178,6 +178,6 @@ class TableModel(DensityMixin, PrivateEstimator):
         return stored(self._columns, self._chain)
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked_budget()
+        self._check_parameters()
         gaps = self.missing == "model"
         self._publish(*restored(values, public_columns(self._domain, gaps), gaps))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn import linear_model
 
+from tacit.fitting.shrinkage import shrink_to_identity
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.score_clipping import best_radius, smooth_matrix
+from tacit.linear.score_regression import best_radius
 
 
 def rows(n=400, d=6, seed=0):
@@ -69,8 +70,8 @@ def test_noise_is_taken_out_of_matrices():
     rng = np.random.default_rng(0)
     truth = np.diag([0.9, 0.5, 0.5, 0.5, 0.5])
     noisy = truth + np.diag(rng.normal(0.0, 0.01, 5))
-    assert smooth_matrix(noisy, 0.01, 0.5) == pytest.approx(truth, abs=0.04)
+    assert shrink_to_identity(noisy, 0.01, 0.5, 0.06, 0.1) == pytest.approx(truth, abs=0.04)
     wild = rng.normal(size=(5, 5))
-    smooth = smooth_matrix(wild + wild.T, 2.0, 0.5)
+    smooth = shrink_to_identity(wild + wild.T, 2.0, 0.5, 0.06, 0.1)
     assert np.linalg.eigvalsh(smooth).min() > 0
     assert np.abs(smooth - 0.5 * np.eye(5)).max() < 0.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.statistics import CellCounts
-from tacit.synthesis.groups import LEAST_SHARE, grouped, most_groups
+from tacit.synthesis.columns import LEAST_FREQUENCY, group_bins, most_groups
 from tacit.synthesis.histograms import NARROW, PARTS, Histogram, first_edges
 
 
@@ -94,10 +94,10 @@ def test_groups_have_enough_rows_and_are_not_too_many():
     for seed in range(50):
         shares = rng.dirichlet(np.full(200, 10.0 ** rng.uniform(-2, 1)))
         for ordered in (True, False):
-            groups = grouped(shares, ordered, LEAST_SHARE)
+            groups = group_bins(shares, ordered, LEAST_FREQUENCY)
             sums = np.bincount(groups, shares)
             assert len(sums) <= most_groups(200, ordered)
             assert set(groups) == set(range(len(sums)))
             if ordered:
                 assert (np.diff(groups) >= 0).all()
-                assert (sums >= LEAST_SHARE / 2).all(), seed
+                assert (sums >= LEAST_FREQUENCY / 2).all(), seed
