@@ -35,7 +35,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.clipping import clipped_score_moments, least_variance_radius
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink, shrink_to_identity
+from tacit.fitting.shrinkage import james_stein_after_kalman, posterior_variance, shrink, shrink_to_identity
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.residuals import SCALE_VARIANCE, Residuals
 from tacit.linear.score_schedule import (
@@ -343,20 +343,15 @@ def _sandwich(square: Array, hessian: Array, rows: float, intercept: bool) -> Ar
 
 
 def _shrink_slopes(fit: ScoreState) -> ScoreState:
-    """Return slopes shrunk by how much of their length noise explains (James–Stein), where that is clearly much.
+    """Return slopes shrunk by how much of their length noise explains, where that is clearly much.
 
-    Steps were damped as if slopes explained all there is to explain. Without this damping, measured slopes have the
-    variance of noise; their own length then tells how large slopes are.
+    Steps were damped as if slopes explained all there is to explain.
     """
-    slopes, prior = fit.coefficients[1:], fit.first_variance
-    unsure = float(np.trace(fit.noise_covariance[1:, 1:])) / len(slopes)
-    if not 0 < unsure < prior:
-        return fit
-    noise = 1 / (1 / unsure - 1 / prior)
-    damped = prior / (prior + noise)
-    kept = james_stein_factor(max(len(slopes) - 2, 0) * noise, float(slopes @ slopes) / damped**2)
-    factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
-    return replace(fit, coefficients=factor * fit.coefficients)
+    slopes = fit.coefficients[1:]
+    posterior = float(np.trace(fit.noise_covariance[1:, 1:])) / len(slopes)
+    square, numbers = float(slopes @ slopes), max(len(slopes) - 2, 0)
+    factor = james_stein_after_kalman(square, posterior, fit.first_variance, numbers)
+    return replace(fit, coefficients=np.append(fit.coefficients[:1], factor * slopes))
 
 
 def _linear_fit(moments: JointMoments, fit: ScoreState, variance: float, level: float, level_error: float) -> LinearFit:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -25,6 +24,7 @@ from scipy.stats import chi2
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import weigh_releases
+from tacit.fitting.clipping import clipped_normal_variance
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink
@@ -192,7 +192,8 @@ def _m_step(
     half = estimate.half + estimate.scale * step
     scale = public_scale
     if scale is None:
-        change = float(squares[0]) / rows / _clipped_square(columns) - step @ step / columns
+        clipped = columns * float(clipped_normal_variance(radius, columns))
+        change = float(squares[0]) / rows / clipped - step @ step / columns
         spread = estimate.scale * math.sqrt(max(change, _LEAST_CHANGE))
         scale = _scale(float(np.linalg.norm(half)), spread, columns)
     prior = posterior_variance(estimate.prior_variance, step_noise**2) + _LEAST_PRIOR_VARIANCE
@@ -201,13 +202,6 @@ def _m_step(
 
 def _clip_radius(columns: int) -> float:
     return math.sqrt(chi2.ppf(_CLIP_QUANTILE, columns))
-
-
-@lru_cache(maxsize=16)
-def _clipped_square(columns: int) -> float:
-    """Return the mean squared length of standard normal rows clipped at the radius."""
-    cut = _clip_radius(columns) ** 2
-    return float(columns * chi2.cdf(cut, columns + 2) + cut * chi2.sf(cut, columns))
 
 
 def _scale(length: float, spread: float, columns: int) -> float:
