@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tacit.clusters.private_lloyd import LloydSchedule, fit_lloyd, lloyd_schedul
 from tacit.clusters.region import Region
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
 from tacit.messages import brief
-from tacit.privacy import Account, Budget, Plan, Step
+from tacit.privacy import Budget, Plan, Step
 from tacit.release import Affine, uncalibrated
 from tacit.statistics import Centres
 from tacit.statistics.components import Array
@@ -37,26 +38,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     delta : float, default 1e-6
         The privacy budget. delta should be well below 1 / number of rows. With delta=0, "adaptive" has Laplace noise
         and is purely epsilon-private. "dplloyd" always is. The other two methods need a delta above 0.
-    bounds : float, (low, high), Schema or "private"
-        What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
-        "private" a tenth of the budget is spent on finding a range. They are never read from the data.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
     n_iter : int or "auto", default "auto"
         Number of releases ("adaptive") or of Lloyd iterations (the other methods). The plan fixes it before the fit, so
         there is no convergence test.
     init : "private" or (n_clusters, n_features) array, default "private"
         Where to start. With "private", "adaptive" grows clusters from one by splitting, and the other methods start
         from points that cover the bounds. Or pass public centres of your own.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number, as in :class:`tacit.GaussianMixture`.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -64,11 +51,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         The centres, that of the largest cluster first.
     n_iter_ : int
         Number of releases.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -96,34 +78,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        method: str = "adaptive",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        init: Any = "private",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.init = init
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int = field(default=8, kw_only=False)
+    method: str = "adaptive"
+    n_iter: int | str = "auto"
+    init: Any = "private"
 
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centres of the rows of `X`, spending the budget.

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
-from typing import Any
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.fitting.documentation import complete_docstring
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.target import input_domain, read_joint_domain
-from tacit.privacy import Budget, Plan, Step
+from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Curator, planned
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import listed
@@ -24,28 +25,50 @@ from tacit.tables import Domain, Schema
 _LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 class PrivateEstimator(BaseEstimator):
-    """What private estimators share. Subclasses take, by keyword, at least
+    """What private estimators share.
 
-    ``epsilon, delta, bounds, neighbors, missing, ledger, random_state, verbose``
+    Subclasses declare their parameters as fields of a dataclass, which writes the constructor that scikit-learn asks
+    for. Parameters are passed by keyword, but for those declared with ``field(default=..., kw_only=False)``. The ones
+    below are those of every estimator. Docstrings of subclasses document what is their own, and get the rest from
+    :mod:`tacit.fitting.documentation`.
 
-    and write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``, ``_check_rows``,
-    ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without bounds say so in
-    ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
-    :func:`tacit.fitting.target.open_with_target`.
+    Subclasses write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``,
+    ``_check_rows``, ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without
+    bounds say so in ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
+    :func:`tacit.fitting.target.open_with_target`. ``_moved`` says of parameters of earlier versions what to write now.
 
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
+
+    A fit sets ``_domain``, the domain of inputs; with a target also ``_joint``, the domain of inputs and target, the
+    target last, and ``_target``, the target's centre and scale.
     """
 
-    _domain: Domain  # Of inputs.
-    _joint: Domain  # Of inputs and target, the target last.
-    _target: tuple[float, float]  # Centre and scale of the target.
-    _needs_bounds = True
-    _has_target = False
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bounds: Any = None
+    neighbors: str = "replace_one"
+    missing: str = "error"
+    ledger: Account | None = None
+    random_state: Any = None
+    verbose: bool = False
+
+    _needs_bounds: ClassVar[bool] = True
+    _has_target: ClassVar[bool] = False
+    _moved: ClassVar[dict[str, str]] = {}
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Any:
+        for name in parameters.keys() & cls._moved.keys():
+            raise TypeError(f"{cls.__name__} has no parameter {name}. {cls._moved[name]}")
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+        if cls.__doc__:
+            cls.__doc__ = complete_docstring(cls.__doc__, [parameter.name for parameter in fields(cls)])
         fit = getattr(cls, "fit", None)  # It may be a mixin's.
         if fit is not None and not getattr(fit, "starts_from_scratch", False):
             cls.fit = _from_scratch(fit)
@@ -222,3 +245,6 @@ def _from_scratch(fit: Callable[..., Any]) -> Callable[..., Any]:
 
     fit_from_scratch.starts_from_scratch = True
     return fit_from_scratch
+
+
+dataclass(kw_only=True, eq=False, repr=False)(PrivateEstimator)

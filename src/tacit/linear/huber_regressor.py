@@ -16,7 +16,6 @@ from tacit.linear.predictor import linear_predictions, restore_predictor, stored
 from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
 from tacit.messages import brief
-from tacit.privacy import Account
 from tacit.release import RowMap
 from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
@@ -39,26 +38,6 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         noise to the minimum, and is of use with a large alpha alone.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget.
-    bounds : float, (low, high), Schema or "private"
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
-    target_bounds : float or (low, high)
-        The same for the target.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -66,10 +45,6 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
     intercept_, scale_ : float
         The scale is that of residuals from the line that moments of rows, cut off where rows are rare, have.
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Examples
     --------
@@ -83,40 +58,14 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
     array([ 2., -1.])
     """
 
-    _has_target = True
+    threshold: float = 1.35
+    alpha: float = 0.0001
+    fit_intercept: bool = True
+    solver: str = "newton"
+    n_iter: int | str = "auto"
+    target_bounds: Any = None
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 1.35,
-        alpha: float = 1e-4,
-        fit_intercept: bool = True,
-        solver: str = "newton",
-        n_iter: int | str = "auto",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _has_target = True
 
     def fit(self, X: Any, y: Any = None) -> HuberRegressor:
         """Fit the regression to rows, spending the budget.

@@ -14,7 +14,7 @@ from tacit.linear.published import PUBLISHED, check_published, published_method
 from tacit.linear.regression_method import RegressionMethod
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
-from tacit.privacy import Account, Budget
+from tacit.privacy import Budget
 from tacit.release import Curator
 from tacit.tables import Domain
 
@@ -48,27 +48,6 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
         first step, 1 by default; steps fall as 1/sqrt(t) then.
     n_iter : int, default "auto"
         For the descents: how many steps the budget is shared among: 50 by default, 300 with samples, 10 for "trimmed".
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
-    bounds : float, (low, high), Schema or "private", optional
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges. They may
-        be coarse; see the notes of :class:`tacit.LinearRegression`.
-    target_bounds : float or (low, high), optional
-        The same for the target.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -82,10 +61,6 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
         Variance of residuals. This and the standard errors are there with "scores".
     n_iter_ : int
         How many releases were made.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Notes
     -----
@@ -114,44 +89,15 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
            [-1.01, -1.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        method: str = "scores",
-        moment_bound: float = 1.0,
-        gradient_bounds: Any = None,
-        coef_bound: float | None = None,
-        batch_size: float | None = None,
-        learning_rate: float | str = "auto",
-        n_iter: int | str = "auto",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.method = method
-        self.moment_bound = moment_bound
-        self.gradient_bounds = gradient_bounds
-        self.coef_bound = coef_bound
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    fit_intercept: bool = True
+    method: str = "scores"
+    moment_bound: float = 1.0
+    gradient_bounds: Any = None
+    coef_bound: float | None = None
+    batch_size: float | None = None
+    learning_rate: float | str = "auto"
+    n_iter: int | str = "auto"
+    target_bounds: Any = None
 
     @classmethod
     def from_moments(cls, moments: Moments, target: Any = -1, *, fit_intercept: bool = True) -> LinearRegression:

@@ -12,7 +12,6 @@ from tacit.fitting import PrivateEstimator, check_shapes
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
 from tacit.linear.intervals import CoefficientIntervals
 from tacit.linear.predictor import linear_predictions
-from tacit.privacy import Account
 from tacit.statistics.components import Array
 from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
 
@@ -38,24 +37,6 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
         is minimised, for two classes.
     n_iter : int or "auto", default "auto"
         How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output" and "objective".
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget.
-    bounds : float, (low, high), Schema or "private"
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -63,10 +44,6 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
     coef_ : (1, n_features) or (n_classes, n_features) array
     intercept_ : (1,) or (n_classes,) array
     n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Examples
     --------
@@ -82,40 +59,14 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    _has_target = True
+    classes: Any = None
+    C: float = 1.0
+    class_weight: Any = None
+    fit_intercept: bool = True
+    solver: str = "newton"
+    n_iter: int | str = "auto"
 
-    def __init__(
-        self,
-        *,
-        classes: Any = None,
-        C: float = 1.0,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        solver: str = "newton",
-        n_iter: int | str = "auto",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.classes = classes
-        self.C = C
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _has_target = True
 
     def fit(self, X: Any, y: Any = None) -> LogisticRegression:
         """Fit the regression to rows, spending the budget.

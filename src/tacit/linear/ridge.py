@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from tacit.fitting import PrivateEstimator
 from tacit.linear.linear_fit import LinearFit
 from tacit.linear.linear_model import LinearModelMixin, check_number
 from tacit.moments.moments import Moments
-from tacit.privacy import Account
 
 
 class Ridge(LinearModelMixin, PrivateEstimator):
@@ -19,27 +19,6 @@ class Ridge(LinearModelMixin, PrivateEstimator):
     alpha : float, default 1.0
         What the sum of squared coefficients is multiplied by, beside the sum of squared residuals.
     fit_intercept : bool, default True
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
-    bounds : float, (low, high), Schema or "private", optional
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges. They may
-        be coarse; see the notes of :class:`tacit.LinearRegression`.
-    target_bounds : float or (low, high), optional
-        The same for the target.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -49,10 +28,6 @@ class Ridge(LinearModelMixin, PrivateEstimator):
         Variance of residuals of the fit without a penalty.
     n_iter_ : int
         How many releases were made.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Notes
     -----
@@ -70,32 +45,9 @@ class Ridge(LinearModelMixin, PrivateEstimator):
     array([ 1. , -0.5])
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    alpha: float = field(default=1.0, kw_only=False)
+    fit_intercept: bool = True
+    target_bounds: Any = None
 
     @classmethod
     def from_moments(

@@ -30,9 +30,6 @@ _FAR = 1e140  # half ranges: twice that squared, over the least variance there i
 class FittedMixture(DensityMixin, PrivateEstimator):
     """A mixture once it is fitted; :class:`tacit.GaussianMixture` fits it."""
 
-    _mixture: Mixture
-    _wide: Mixture | None
-
     def predict(self, X: Any) -> np.ndarray:
         """Return the likeliest component of each row."""
         return self._log_joint(map(_pulled_in, self._standard_blocks(X))).argmax(axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ from tacit.mixture.table_choice import ChosenTableScaleFree
 from tacit.mixture.table_mixture import table_layout
 from tacit.mixture.table_scale_free import TableScaleFree
 from tacit.mixture.uncertainty import kept_releases
-from tacit.privacy import Account, Budget, Plan, Step
+from tacit.privacy import Budget, Plan, Step
 from tacit.release import uncalibrated
 from tacit.statistics.components import Array
 from tacit.tables import Domain
@@ -44,17 +45,11 @@ class GaussianMixture(FittedMixture):
     method : {"scale_free", "joint", "per_parameter"}, default "scale_free"
         "scale_free" measures each component in its own coordinates and is the best there is. "joint" and
         "per_parameter" are moment perturbation in the public ball, the latter as published by Park et al. (2017).
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
         on them. They are never read from the data. With a schema that has categories, or columns of true and false,
         components are products: a Gaussian of the numbers, and shares of the levels of each other column.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well (though not that there are any: a table without rows is refused).
     n_iter : int or "auto", default "auto"
         Number of releases, fixed beforehand: there is no convergence test, as that would depend on rows.
     init : "private", "public" or (n_components, n_features) array, default "private"
@@ -73,12 +68,6 @@ class GaussianMixture(FittedMixture):
         many rows are left out is not told: the number of complete rows is treated as secret. With "model" it is not
         told whether cells are missing. Infinite cells are refused as well, or else brought to the bounds, as all
         numbers beyond them are; with a schema they are missing ones.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -103,11 +92,6 @@ class GaussianMixture(FittedMixture):
         schema's order, or of false and true. No level is taken to be impossible.
     n_iter_ : int
         How many releases were made.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -134,42 +118,14 @@ class GaussianMixture(FittedMixture):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int | str | Sequence[int] = 1,
-        *,
-        covariance_type: str = "full",
-        method: str = "scale_free",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        init: Any = "private",
-        prior: MixturePrior | None = None,
-        noise: str = "GGG",
-        composition: str = "zcdp",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.init = init
-        self.prior = prior
-        self.noise = noise
-        self.composition = composition
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | str | Sequence[int] = field(default=1, kw_only=False)
+    covariance_type: str = "full"
+    method: str = "scale_free"
+    n_iter: int | str = "auto"
+    init: Any = "private"
+    prior: MixturePrior | None = None
+    noise: str = "GGG"
+    composition: str = "zcdp"
 
     def fit(self, X: Any, y: Any = None) -> GaussianMixture:
         """Fit the mixture to the rows of `X`, spending the budget.

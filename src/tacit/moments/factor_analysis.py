@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked
 from tacit.messages import brief
 from tacit.moments.factors import Factors, likeliest_factors
 from tacit.moments.moments import Moments
-from tacit.privacy import Account
 from tacit.statistics.components import Array
 
 # Each method, and the method of Moments that it is.
@@ -37,23 +36,8 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     method : {"adaptive", "paper"}, default "adaptive"
         "paper" is what Park et al. (2017) published: one release of the second moment in the public ball, with the mean
         taken to be its centre.
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
-    bounds : float, (low, high), Schema or "private"
-        What is publicly known about rows; as in :class:`tacit.GaussianMixture`.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        As in :class:`tacit.GaussianMixture`.
     n_iter : int or "auto", default "auto"
         Number of releases, fixed beforehand.
-    missing : {"error", "ignore"}, default "error"
-        Refuse rows with missing cells, or leave them out.
-    ledger : Account, optional
-        What the fit is charged to.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -64,11 +48,6 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     mean_ : (n_features,) array
     n_iter_ : int
         How many releases were made.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -88,32 +67,9 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     (5, 1)
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        method: str = "adaptive",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=1, kw_only=False)
+    method: str = "adaptive"
+    n_iter: int | str = "auto"
 
     @classmethod
     def from_moments(cls, moments: Moments, n_components: int = 1) -> FactorAnalysis:

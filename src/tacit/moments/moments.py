@@ -15,7 +15,7 @@ from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.published_moments import published_moments, published_multiplier, published_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
-from tacit.privacy import Account, Budget, Gaussian, Plan, Relation, Step
+from tacit.privacy import Budget, Gaussian, Plan, Relation, Step
 from tacit.release import Curator, planned, uncalibrated
 from tacit.statistics.components import Array
 
@@ -51,23 +51,8 @@ class Moments(PrivateEstimator):
         or few rows. "adaptive" is one of these two, by what the noise would be. "published" releases the second moment
         about the centre of the bounds once, as Park et al. (2017) do for factor analysis; the mean is taken to be that
         centre.
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
-    bounds : float, (low, high), Schema or "private"
-        What is publicly known about rows; as in :class:`tacit.GaussianMixture`.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        As in :class:`tacit.GaussianMixture`.
     n_iter : int or "auto", default "auto"
         Number of releases of "iterated" and "staged", fixed beforehand.
-    missing : {"error", "ignore"}, default "error"
-        Refuse rows with missing cells, or leave them out.
-    ledger : Account, optional
-        What the fit is charged to.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -85,9 +70,6 @@ class Moments(PrivateEstimator):
     privacy_ : Certificate
         What was released, with how much noise, and what that guarantees. It covers all that is computed from the
         moments.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -109,30 +91,8 @@ class Moments(PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        method: str = "adaptive",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    method: str = "adaptive"
+    n_iter: int | str = "auto"
 
     def fit(self, X: Any, y: Any = None) -> Moments:
         """Release the moments of the rows of `X`, spending the budget.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -12,7 +12,7 @@ from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, pro
 from tacit.fitting.engine import run
 from tacit.fitting.supervised import scored
 from tacit.mixture.mixture import Mixture
-from tacit.privacy import Account, Budget
+from tacit.privacy import Budget
 from tacit.regressions.gradient_em import GradientEM
 from tacit.regressions.gradient_methods import GradientMethods
 from tacit.regressions.missing_moments import MissingMoments, Stand
@@ -57,26 +57,8 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         For "truncated": use each row in one step alone.
     as_printed : bool, default False
         Compute the papers' gradients as printed, mistakes included, for comparison.
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget.
-    bounds : float, (low, high), Schema or "private", optional
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
-    target_bounds : float or (low, high), optional
-        The same for the target.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
     n_iter : int or "auto", default "auto"
         How many releases the budget is shared among.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -93,10 +75,6 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
         With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
         How many rounds of releases were made.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Examples
     --------
@@ -113,50 +91,20 @@ class MissingCovariateRegression(RegressorMixin, GradientMethods, SupervisedEsti
     array([2.])
     """
 
-    missing = "model"  # as what all estimators share asks for it
+    method: str = "moments"
+    scale: float | None = None
+    sparsity: int | None = None
+    init: Any = "random"
+    learning_rate: float = 1.0
+    clip: float = 1.0
+    moment_bound: float = 1.0
+    truncation: float | None = None
+    split: bool = False
+    as_printed: bool = False
+    target_bounds: Any = None
+    n_iter: int | str = "auto"
 
-    def __init__(
-        self,
-        *,
-        method: str = "moments",
-        scale: float | None = None,
-        sparsity: int | None = None,
-        init: Any = "random",
-        learning_rate: float = 1.0,
-        clip: float = 1.0,
-        moment_bound: float = 1.0,
-        truncation: float | None = None,
-        split: bool = False,
-        as_printed: bool = False,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.method = method
-        self.scale = scale
-        self.sparsity = sparsity
-        self.init = init
-        self.learning_rate = learning_rate
-        self.clip = clip
-        self.moment_bound = moment_bound
-        self.truncation = truncation
-        self.split = split
-        self.as_printed = as_printed
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    missing: ClassVar[str] = "model"  # It is not a parameter here: missing cells are what the model is about.
 
     def fit(self, X: Any, y: Any = None) -> MissingCovariateRegression:
         """Fit the regression to rows, spending the budget.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.fitting.engine import run
 from tacit.messages import brief
-from tacit.privacy import Account, Budget
+from tacit.privacy import Budget
 from tacit.regressions.gradient_em import GradientEM
 from tacit.regressions.gradient_methods import GradientMethods
 from tacit.regressions.regression_moments import Found, ScoreMoments
@@ -65,28 +65,8 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         For "truncated": use each row in one step alone.
     as_printed : bool, default False
         Compute the papers' gradients as printed, mistakes included, for comparison.
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget.
-    bounds : float, (low, high), Schema or "private", optional
-        What is publicly known about the inputs: a number r (each is within r of zero), a pair of numbers or arrays, a
-        schema (then `y` is the name of a column), or "private" to spend part of the budget on finding ranges.
-    target_bounds : float or (low, high), optional
-        The same for the target.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
     n_iter : int or "auto", default "auto"
         How many releases the budget is shared among.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        Makes the noise reproducible, for tests and examples only: such a fit is *not* private, and its certificate says
-        so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -104,10 +84,6 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         With a `sparsity`, the columns that were chosen, in ascending order.
     n_iter_ : int
         How many rounds of releases were made.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
-    privacy_ : Certificate
-        What was spent, on what, by which mechanism.
 
     Examples
     --------
@@ -123,56 +99,21 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
            [-1.,  0.]]), array([0.7, 0.3]))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        method: str = "moments",
-        symmetric: bool = False,
-        fit_intercept: bool = True,
-        scale: float | None = None,
-        sparsity: int | None = None,
-        init: Any = "random",
-        learning_rate: float = 1.0,
-        clip: float = 1.0,
-        moment_bound: float = 1.0,
-        truncation: float | None = None,
-        split: bool = False,
-        as_printed: bool = False,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        neighbors: str = "replace_one",
-        n_iter: int | str = "auto",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.symmetric = symmetric
-        self.fit_intercept = fit_intercept
-        self.scale = scale
-        self.sparsity = sparsity
-        self.init = init
-        self.learning_rate = learning_rate
-        self.clip = clip
-        self.moment_bound = moment_bound
-        self.truncation = truncation
-        self.split = split
-        self.as_printed = as_printed
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.neighbors = neighbors
-        self.n_iter = n_iter
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = field(default=2, kw_only=False)
+    method: str = "moments"
+    symmetric: bool = False
+    fit_intercept: bool = True
+    scale: float | None = None
+    sparsity: int | None = None
+    init: Any = "random"
+    learning_rate: float = 1.0
+    clip: float = 1.0
+    moment_bound: float = 1.0
+    truncation: float | None = None
+    split: bool = False
+    as_printed: bool = False
+    target_bounds: Any = None
+    n_iter: int | str = "auto"
 
     def fit(self, X: Any, y: Any = None) -> MixtureOfRegressions:
         """Fit the regressions to rows, spending the budget.

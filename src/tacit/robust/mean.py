@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.messages import brief
-from tacit.privacy import Account, Budget, Gaussian, Laplace, Step
+from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, planned
 from tacit.robust.columns import box, per_column, within
 from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
@@ -77,15 +77,6 @@ class RobustMean(PrivateEstimator):
     bounds : float, (low, high) or Schema, optional
         What is publicly known about rows, if anything: values beyond are brought inside. "clipped" without a moment
         bound clips to them.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
-    missing : {"error", "ignore"}, default "error"
-        What to do about cells that hold no number: refuse, before anything is spent, or leave such rows out.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
     verbose : bool, default False
         Does nothing here; there is one pass over the rows, or two.
 
@@ -96,13 +87,8 @@ class RobustMean(PrivateEstimator):
         Where values were measured from, and the scale they were bounded at.
     noise_std_ : (n_features,) array
         Standard deviation of the noise in ``mean_``; where the number of rows is secret, an estimate of it.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
     n_iter_ : int
         How many releases were made.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -122,42 +108,15 @@ class RobustMean(PrivateEstimator):
     True
     """
 
-    _needs_bounds = False
+    method: str = "adaptive"
+    moment_bound: Any = None
+    moment_order: float = 2
+    scale: Any = "auto"
+    centre: Any = None
+    trim: float = 0.05
+    noise: str = "auto"
 
-    def __init__(
-        self,
-        *,
-        method: str = "adaptive",
-        moment_bound: Any = None,
-        moment_order: float = 2,
-        scale: Any = "auto",
-        centre: Any = None,
-        trim: float = 0.05,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        noise: str = "auto",
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.method = method
-        self.moment_bound = moment_bound
-        self.moment_order = moment_order
-        self.scale = scale
-        self.centre = centre
-        self.trim = trim
-        self.epsilon = epsilon
-        self.delta = delta
-        self.noise = noise
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
+    _needs_bounds = False
 
     def fit(self, X: Any, y: Any = None) -> RobustMean:
         """Compute the means of the columns of `X`.

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, checked_budget, progress
 from tacit.messages import brief
-from tacit.privacy import Account, Budget
+from tacit.privacy import Budget
 from tacit.release import BlankIncomplete
 from tacit.statistics.components import Array
 from tacit.synthesis.chain import Chain
@@ -33,25 +33,13 @@ class TableModel(DensityMixin, PrivateEstimator):
 
     Parameters
     ----------
-    epsilon : float, default 1.0
-    delta : float, default 1e-6
-        The privacy budget. delta should be well below 1 / number of rows.
     bounds : Schema, (low, high), float or "private"
         What is publicly known about rows, best a :class:`tacit.Schema`; for tables of numbers also a pair of numbers or
         arrays, a radius, or "private" to spend a tenth of the budget on finding a range. They are never read from the
         data. Numbers beyond them are brought to them.
-    neighbors : {"replace_one", "add_remove"}, default "replace_one"
-        Whether one person's row may take another value, the number of rows being public; or be there or not, the number
-        of rows being secret as well.
     missing : {"error", "ignore", "model"}, default "error"
         What to do about missing cells: refuse, before anything is spent; leave such rows out; or take being missing for
         one more value of the column, so that synthetic rows have missing cells as well.
-    ledger : Account, optional
-        What the fit is charged to: ``tacit.Ledger("budget.db").account("my data")``.
-    random_state : int, optional
-        For tests and experiments only: it makes the noise reproducible, so *not private*, and the certificate says so.
-    verbose : bool, default False
-        Show a progress bar.
 
     Attributes
     ----------
@@ -63,11 +51,6 @@ class TableModel(DensityMixin, PrivateEstimator):
         theirs.
     n_iter_ : int
         How many releases were made.
-    privacy_ : Certificate
-        What was released, with how much noise, and what that guarantees.
-    n_features_in_ : int
-    feature_names_in_ : array
-        Where the rows' columns have names.
 
     Notes
     -----
@@ -83,30 +66,6 @@ class TableModel(DensityMixin, PrivateEstimator):
     >>> synthetic.column_names == list(schema.used), synthetic.num_rows
     (True, 1000)
     """
-
-    _columns: list[CountedColumn]
-    _chain: Chain
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        bounds: Any = None,
-        neighbors: str = "replace_one",
-        missing: str = "error",
-        ledger: Account | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.neighbors = neighbors
-        self.missing = missing
-        self.ledger = ledger
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> TableModel:
         """Count the cells of `X` and pairs of them, spending the budget, and fit the model to the counts.

@@ -1,10 +1,16 @@
 """What all estimators do alike."""
 
+import inspect
+import re
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
+from estimators import ESTIMATORS
 
 import tacit
+from tacit.fitting import PrivateEstimator
 from tacit.sources import Source, as_source
 
 
@@ -73,3 +79,30 @@ def test_what_is_wrong_with_inputs_or_target_is_told_without_their_cells(X, y, m
     assert "12345" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_and_no_other_is_documented(name):
+    estimator = type(ESTIMATORS[name])
+    documented = re.search(r"Parameters\n-+\n(.*?)\n\n", estimator.__doc__, re.DOTALL)[1]
+    names = [
+        each for entry in re.findall(r"^(\w[\w, ]*?)(?: :|$)", documented, re.MULTILINE) for each in entry.split(", ")
+    ]
+    assert sorted(names) == sorted(inspect.signature(estimator).parameters)
+    assert not any(parameter.startswith("_") for parameter in names)
+
+
+def test_what_a_class_documents_itself_is_kept():
+    assert "With delta=0" in tacit.KMeans.__doc__
+    assert tacit.KMeans.__doc__.count("\ndelta :") == 1
+
+
+def test_a_parameter_that_moved_is_refused_in_a_sentence():
+    class Mean(PrivateEstimator):
+        """Not one to be fitted."""
+
+        _moved: ClassVar = {"width": "Write bounds=width."}
+
+    with pytest.raises(TypeError, match=r"Mean has no parameter width\. Write bounds=width\."):
+        Mean(width=3)
+    assert Mean(bounds=3).bounds == 3
