@@ -42,7 +42,7 @@ def sample(
     seed: Annotated[int | None, typer.Option(help="Draw the same rows again; does not harm privacy.")] = None,
     json: Json = False,
 ) -> None:
-    """Draw a synthetic table from a mixture or factor model, with the types of its schema, inside its bounds.
+    """Draw a synthetic table from a model that has a density, with the types of its schema, inside its bounds.
 
     It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
     """
@@ -118,7 +118,7 @@ def load_kind(path: Path, suits: Callable[[ModelCard], bool], otherwise: str, wa
     fitted = tacit.load_model(path)
     card = find_card(fitted)
     if card is None or not suits(card):
-        kinds = list(dict.fromkeys(f"of {each.kind}" for each in CARDS if suits(each)))
+        kinds = list(dict.fromkeys(f"of {each.kind}" for each in CARDS.values() if suits(each)))
         wanted = wanted or f"{', '.join(kinds[:-1])} or {kinds[-1]}"
         raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a file {wanted}.")
     return fitted

@@ -7,7 +7,7 @@ from typing import Any
 from tacit.cli import screen
 from tacit.fitting import PrivateEstimator
 from tacit.models import Results, Without, find_card
-from tacit.models.results.blocks import NumberedTable, Table
+from tacit.models.printed import NumberedTable, Table
 
 __all__ = ["results_in_words", "show_results", "summary"]
 

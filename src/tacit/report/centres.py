@@ -41,7 +41,6 @@ def present(model: KMeans, certificate: Certificate, pairs: Pairs) -> Presentati
         view.ignored,
         cluster_cautions(view, certificate),
         results(view, chosen),
-        measured="each cluster",
         signal_rows="the rows of an average cluster",
         signal_proportion=1 / view.count,
     )

@@ -28,7 +28,6 @@ def present(model: GaussianMixture, certificate: Certificate, pairs: Pairs) -> P
         view.ignored,
         mixture_cautions(view, certificate),
         results(view, certificate, chosen),
-        measured="each component",
         signal_rows="the rows of the smallest component",
         signal_proportion=float(view.weights.min()),
     )

@@ -48,7 +48,6 @@ def present(
         view.ignored,
         linear_cautions(view, certificate, why_no_errors, weighted=weighted),
         results(view),
-        measured="the model",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from string import Template
@@ -15,14 +16,16 @@ from tacit.report.presentation import Presentation
 __all__ = ["page_html"]
 
 
-def page_html(presentation: Presentation, certificate: Certificate, title: str | None = None) -> str:
-    """Return the page that shows a model and its certificate."""
+def page_html(
+    presentation: Presentation, certificate: Certificate, meanings: Mapping[str, str], title: str | None = None
+) -> str:
+    """Return the page that shows a model and its certificate; `meanings` are what the steps of its plan measure."""
     title = presentation.title if title is None else str(title)
     made = datetime.now(UTC)
     chapters = [
         ("cautions", "Before you rely on it", sections.warned(presentation.cautions)),
         ("promise", "What is promised", sections.promised(certificate)),
-        ("releases", "What was released", sections.released(presentation, certificate)),
+        ("releases", "What was released", sections.released(presentation, certificate, meanings)),
         ("found", "What was found", presentation.results),
         ("curve", "The whole guarantee", sections.whole_curve(certificate)),
     ]

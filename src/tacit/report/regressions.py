@@ -45,7 +45,6 @@ def present(
         view.ignored,
         regression_cautions(view, certificate),
         results(view, certificate, gaps=gaps),
-        measured="each component" if several else "the regression",
         signal_rows="the rows of the smallest component" if several else "all rows",
         signal_proportion=float(view.weights.min()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from tacit.privacy import Certificate, ReleaseRecord
@@ -144,8 +145,8 @@ def promised(certificate: Certificate) -> Html:
     )
 
 
-def released(presentation: Presentation, certificate: Certificate) -> Html:
-    """Return every release with its noise."""
+def released(presentation: Presentation, certificate: Certificate, meanings: Mapping[str, str]) -> Html:
+    """Return every release with its noise and what it measures, by the name of its step."""
     head = [
         "Step",
         "Noise",
@@ -156,7 +157,7 @@ def released(presentation: Presentation, certificate: Certificate) -> Html:
         "Noise : person",
         "Signal : noise",
     ]
-    body = [_release(presentation, certificate, record) for record in certificate.releases]
+    body = [_release(presentation, certificate, record, meanings.get(record.name)) for record in certificate.releases]
     return together(
         element("p", words.releases_made(certificate)),
         region(table(head, body, words_in=(1,), class_="stack"), "Releases and their noise"),
@@ -165,8 +166,9 @@ def released(presentation: Presentation, certificate: Certificate) -> Html:
     )
 
 
-def _release(presentation: Presentation, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
-    meaning = words.step_meaning(record.name, presentation.measured)
+def _release(
+    presentation: Presentation, certificate: Certificate, record: ReleaseRecord, meaning: str | None
+) -> list[Html | str]:
     people = record.noise_scale / record.sensitivity
     signal = None if certificate.rows is None else certificate.rows * presentation.signal_proportion / people
     return [

@@ -22,50 +22,6 @@ SEEDED = (
 
 VOID = "The noise was seeded, so none of this holds. It is what the same fit would promise without a seed."
 
-_STEPS = {
-    "magnitudes": "how large the cells of each column are, to find bounds",
-    "growing moments": "size, centre and spread of {each}, for a start",
-    "refining moments": "size, centre and spread of {each}, measured again from there",
-    "summary moments": "size, centre and spread of many small clusters, which the clusters are made of",
-    "tails": "how far each column scatters in {each}, far-off rows included",
-    "outliers": "how many rows no component explains",
-    "model choice": "how much more likely rows are with more components, to choose how many",
-    "moments": "size, centre and spread of {each}",
-    "cluster sums": "size of each cluster, and the sum of its rows",
-    "cluster counts": "size of each cluster",
-    "cluster means": "the sum of each cluster's rows",
-    "columns": "centre and spread of each column by itself",
-    "second moments": "how columns vary together, in their own units",
-    "second moment": "how columns vary together, about the centre of the bounds",
-    "cell counts": "how many rows are in each bin or level of each column",
-    "finer cell counts": "the same, where many rows share a bin",
-    "pair counts": "how many rows are in each pair of bins or levels of two columns",
-    "weights": "size of each component",
-    "whitening moments": "centre and spread of all columns together",
-    "growing scores": "how far {each} predicts too high or too low, and where, for a start",
-    "refining scores": "how far {each} predicts too high or too low, and where, again from there",
-    "final scores": "the same once more, with most of the budget",
-    "observed cells": "how many cells of each column are there",
-    "moments of the table": "centre and spread of all columns together, from the cells that are there",
-    "expected scores": "how far the regression predicts too high or too low, and where",
-    "curvature": "how fast that changes as coefficients move",
-    "squared residuals": "how far predictions are off, squared",
-    "level": "how far predictions are off on the whole",
-    "levels": "how many rows have each level of each column",
-    "early gradient": "which way coefficients should move, each time from other rows",
-    "gradient": "which way coefficients should move",
-    "snapshot gradient": "which way coefficients should move, from all rows",
-    "sampled difference": "how that differs a few steps on, in a sample of rows",
-    "tilt": "a random slope that was added to what is minimised",
-    "minimum": "the coefficients for which losses are least, with noise",
-    "corner": "which coefficient should move",
-    "intercept": "which way the level should move",
-    "coefficients": "coefficients found in many small shares of the rows, put together",
-    "number of rows": "how many rows there are",
-    "means": "centre of one component",
-    "covariances": "spread of one component",
-}
-
 _PROTECTED = {
     "replace_one": (
         "One person's row, whatever it holds and whatever it might have held instead",
@@ -200,18 +156,6 @@ def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
         (scientific(delta), rounded(epsilon) if math.isfinite(epsilon) else "none proven")
         for delta, epsilon in zip(deltas, epsilons)
     ]
-
-
-def step_meaning(name: str, each: str) -> str | None:
-    """Return what a step of a model's plan releases, if it is one; `each` is what is measured, "each component".
-
-    Examples
-    --------
-    >>> step_meaning("moments", "each component"), step_meaning("else", "all rows")
-    ('size, centre and spread of each component', None)
-    """
-    meaning = _STEPS.get(name)
-    return None if meaning is None else meaning.format(each=each)
 
 
 def curve_caption(certificate: Certificate) -> str:

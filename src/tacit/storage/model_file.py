@@ -48,7 +48,6 @@ from tacit.tables import Domain, Schema
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_STORED = {card.name: card for card in CARDS if not isinstance(card.stored, Without)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _BOUNDS = ("bounds", "target_bounds")
 _NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
@@ -80,10 +79,8 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     """
     path = Path(path)
     card = find_card(model)
-    if card is None or card.name not in _STORED:
-        raise TypeError(
-            f"A model file holds one of tacit.{', tacit.'.join(_STORED)}, and this is a {type(model).__name__}."
-        )
+    if card is None or isinstance(card.stored, Without):
+        raise TypeError(f"A model file holds one of {', '.join(_stored())}, and this is a {type(model).__name__}.")
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
     domain = model._stated_domain()
@@ -120,6 +117,11 @@ def load_model(path: str | PathLike[str]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError, np.linalg.LinAlgError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
+
+
+def _stored() -> list[str]:
+    """Return the names of estimators that a file can hold."""
+    return [card.name for card in CARDS.values() if not isinstance(card.stored, Without)]
 
 
 def _shown(key: str, value: Any) -> str:
@@ -180,9 +182,9 @@ def _refuse_constant(name: str) -> float:
 
 
 def _model(values: dict[str, Any]) -> PrivateEstimator:
-    if values["estimator"] not in _STORED:
-        raise ValueError(f"the estimator should be one of {', '.join(_STORED)}")
-    card = _STORED[values["estimator"]]
+    if values["estimator"] not in _stored():
+        raise ValueError(f"the estimator should be one of {', '.join(_stored())}")
+    card = CARDS[values["estimator"]]
     parameters = dict(values["parameters"])
     schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
     for name in _BOUNDS:

@@ -200,10 +200,10 @@ def test_plan_shows_steps_that_depend_on_epsilon(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--model", "moments", "-d", 3, "-n", 99, "-k", 2), "Moments have no parts"),
+        (("--model", "moments", "-d", 3, "-n", 99, "-k", 2), "--model moments has no parts"),
         (("--model", "kmeans", "-d", 3, "-n", 99), "Pass --clusters NUMBER"),
         (("-d", 3, "-n", 99), "Pass --components NUMBER"),
-        (("--model", "factors", "-d", 3, "-n", 99, "-k", 1, "--covariance", "diag"), "--covariance is for mixtures"),
+        (("--model", "factors", "-d", 3, "-n", 99, "-k", 1, "--covariance", "diag"), "--covariance is for mixture;"),
         (("--model", "forest", "-d", 3, "-n", 99, "-k", 1), "forest"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,8 @@ from tacit.models.trials.simulation import Setting, drawn_mixture, mixture_rows
 from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.regressions import MixtureOfRegressions
 from tacit.regressions.regressions import Regressions
-from tacit.tables import Schema
 
-__all__ = ["create", "draw"]
+__all__ = ["draw", "draw_line"]
 
 Array = NDArray[np.float64]
 
@@ -25,30 +25,47 @@ _ROUNDS, _SETTLED, _RIDGE = 50, 1e-4, 1e-6
 _FOUND = 1.0  # standard deviations of residuals within which predictions are, if a group counts as found
 
 
-def create(size: int, *, bounds: Any, **options: Any) -> MixtureOfRegressions:
-    """Return the estimator; without a schema the target's bounds are those of all columns."""
-    return MixtureOfRegressions(
-        size, bounds=bounds, target_bounds=None if isinstance(bounds, Schema) else bounds, **options
-    )
-
-
 def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> SimulatedTable:
     """Return a table of groups, and what private regressions lose beside expectation-maximisation from the truth."""
     train, (test, inputs), ordinary, best = _drawn(setting, rows, size, TEST_ROWS, rng)
     units = np.log(setting.domain.scale[setting.target_place])
 
-    def parted(table: Any) -> tuple[Any, Any]:
-        if setting.target is not None:
-            return table, table[setting.target].to_numpy()
-        return table[:, :-1], table[:, -1]
-
     def judge(private: Any) -> dict[str, float]:
-        gap = float(best.mean() - units - private.log_density(*parted(test)).mean())
+        gap = float(best.mean() - units - private.log_density(*_split(setting, test)).mean())
         return {"gap": gap} | _errors(private, ordinary, inputs)
 
+    return _simulated(setting, train, judge)
+
+
+def draw_line(
+    setting: Setting, rows: int, size: None, options: dict[str, Any], rng: np.random.Generator
+) -> SimulatedTable:
+    """Return a table that one regression explains, and how far a private one is from least squares."""
+    train, (test, inputs), ordinary, _ = _drawn(setting, rows, 1, TEST_ROWS, rng)
+    centre, scale = setting.domain.centre[setting.target_place], setting.domain.scale[setting.target_place]
+    table, observed = _split(setting, test)
+    best = centre + scale * _predicted(ordinary, inputs)[0]
+
+    def judge(private: Any) -> dict[str, float]:
+        predicted = private.predict(table)
+        lost = np.mean((observed - predicted) ** 2) - np.mean((observed - best) ** 2)
+        off = np.sqrt(np.mean((predicted - best) ** 2)) / (scale * ordinary.scales[0])
+        return {"prediction_error": float(off), "explained_lost": float(lost / np.var(observed))}
+
+    return _simulated(setting, train, judge)
+
+
+def _split(setting: Setting, table: Any) -> tuple[Any, Any]:
+    """Return rows, and the target by itself."""
+    if setting.target is not None:
+        return table, table[setting.target].to_numpy()
+    return table[:, :-1], table[:, -1]
+
+
+def _simulated(setting: Setting, train: Any, judge: Callable[[Any], dict[str, float]]) -> SimulatedTable:
     if setting.target is not None:
         return SimulatedTable(train, judge, (setting.target,))
-    X, y = parted(train)
+    X, y = _split(setting, train)
     return SimulatedTable(X, judge, (y,))
 
 
