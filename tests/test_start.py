@@ -83,7 +83,7 @@ def test_the_program_answers_without_anything_heavy(arguments):
 
 def test_completion_of_the_shell_imports_nothing_heavy():
     code = "from tacit.cli import main; main()"
-    assert sorted(python(code, **COMPLETION).stdout.split()) == ["missing-regression", "mixture", "moments"]
+    assert sorted(python(code, **COMPLETION).stdout.split()) == ["mean", "missing-regression", "mixture", "moments"]
     assert loaded(code, **COMPLETION) & HEAVY == set()
 
 
