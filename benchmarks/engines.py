@@ -62,7 +62,7 @@ def one_pass(source: Source) -> Callable[[], Any]:
     """Return what makes one release's pass over the rows."""
     moments = statistic()
     lattice = Lattice.for_noise(100.0, moments.sensitivity("add_remove"), 1)
-    numbers = numeric(source).held()  # as a curator has them
+    numbers = numeric(source).hold()  # as a curator has them
     return lambda: numbers.sum(lambda block: lattice.quantise(moments.block_sum(block)))
 
 

@@ -70,9 +70,9 @@ def table(
 def multiplier(epsilon: float, delta: float) -> float:
     """Return the noise of one Gaussian release, relative to its sensitivity."""
     from tacit.privacy import Budget, Gaussian
-    from tacit.release import planned
+    from tacit.release import calibrated_plan
 
-    return planned([Gaussian("release", 1.0)], Budget(epsilon, delta)).steps[0].noise_multiplier
+    return calibrated_plan([Gaussian("release", 1.0)], Budget(epsilon, delta)).steps[0].noise_multiplier
 
 
 def adassp(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, length: float, target: float) -> np.ndarray:

@@ -54,8 +54,8 @@ class Timed(Source):
     def part(self, index: int, of: int) -> Source:
         return Timed(self.inner.part(index, of), self.clock)
 
-    def held(self) -> Source:
-        return Timed(self._timed(self.inner.held), self.clock)
+    def hold(self) -> Source:
+        return Timed(self._timed(self.inner.hold), self.clock)
 
     def sum(self, function: Callable[[Any], Any], **how: Any) -> Any:
         return self._timed(lambda: self.inner.sum(function, **how))

@@ -25,7 +25,7 @@ import tacit
 from tacit.data import load_randhie
 from tacit.mixture.scale_free import ScaleFree
 from tacit.privacy import Budget, Certificate, Gaussian
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.tables import Domain, compare
 
@@ -68,7 +68,7 @@ def draw_growth(rows: np.ndarray) -> None:
     """The methods page's picture: a mixture as it grows, from the bounds to the components."""
     domain = Domain.from_bounds(BOUNDS, 2)
     model = ScaleFree(COMPONENTS, 2, "full", "replace_one", len(rows))
-    curator = Curator(as_source(rows), planned(model.steps(), Budget(1.0, 1e-6)), random_state=0)
+    curator = Curator(as_source(rows), calibrated_plan(model.steps(), Budget(1.0, 1e-6)), random_state=0)
     curator.map_rows(domain.row_map)
     fit, shown = model.start(), {}
     for index, step in enumerate(model.rounds):
@@ -93,7 +93,7 @@ def draw_guarantee() -> None:
     chances = np.geomspace(1e-6, 0.5, 121)
     for epsilon, colour in ((0.1, "#9dbbe0"), (0.5, "#5c8fca"), (1.0, BLUE), (2.0, "#0d2f57")):
         budget = Budget(epsilon, 1e-6)
-        certificate = Certificate(planned([Gaussian("moments", 1.0, count=10)], budget), budget)
+        certificate = Certificate(calibrated_plan([Gaussian("moments", 1.0, count=10)], budget), budget)
         suspicion = [100 * certificate.suspicion(chance) for chance in chances]
         axes.plot(chances, suspicion, color=colour, linewidth=2, label=f"$\\varepsilon$ = {epsilon:g}")
     axes.axhline(50, color=GREY, linewidth=1, linestyle=(0, (4, 2)))

@@ -18,7 +18,7 @@ from tacit.linear.solver import AfterRelease, Solution
 from tacit.linear.solvers import SOLVERS
 from tacit.linear.variance_reduced import DIFFERENCE, RATE
 from tacit.privacy import Budget, Gaussian
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
 Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
@@ -65,7 +65,7 @@ def perturbed(signed: np.ndarray, epsilon: float, seed: int) -> tuple[float, np.
     is taken to be exact, which it is to many digits.
     """
     found = minimum(signed, lasso=False)
-    multiplier = planned([Gaussian("minimum", 1.0)], Budget(epsilon, DELTA)).steps[0].noise_multiplier
+    multiplier = calibrated_plan([Gaussian("minimum", 1.0)], Budget(epsilon, DELTA)).steps[0].noise_multiplier
     noise = multiplier * 2 / (len(signed) * STRENGTH)
     return float(found.nfev), found.x + noise * np.random.default_rng(seed).normal(size=len(found.x))
 

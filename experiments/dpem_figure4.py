@@ -24,12 +24,17 @@ import numpy as np
 from sklearn.cluster import KMeans as Plain
 
 import tacit
+from tacit.published import DPEMLloyd, DPLloyd
 
 RESULTS = Path(__file__).parent / "results"
 ROWS, CLUSTERS, ITERATIONS = 1_256_384, 10, (5, 20, 50)
 BOUNDS = ([-180.0, -90.0], [180.0, 90.0])
 OURS = "adaptive (tacit's default)"
-PUBLISHED = {"DPLloyd, linear": "dplloyd", "DPLloyd, zCDP": "dplloyd_zcdp", "Park et al.": "dpem"}
+PUBLISHED = {
+    "DPLloyd, linear": lambda n_iter: DPLloyd(n_iter=n_iter),
+    "DPLloyd, zCDP": lambda n_iter: DPLloyd(composition="zcdp", n_iter=n_iter),
+    "Park et al.": lambda n_iter: DPEMLloyd(n_iter=n_iter),
+}
 
 
 def locations(path: Path | None, rows: int) -> tuple[np.ndarray, str]:
@@ -66,9 +71,7 @@ def compare(
     table, centres = [], {}
     test = [np.arange(fold, len(X), 10) for fold in range(folds)]
     methods = {
-        f"{name}, J = {many}": {"method": method, "n_iter": many}
-        for many in iterations
-        for name, method in PUBLISHED.items()
+        f"{name}, J = {many}": {"method": method(many)} for many in iterations for name, method in PUBLISHED.items()
     }
     for label in ("not private", *methods, OURS):
         scores = []

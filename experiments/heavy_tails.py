@@ -50,7 +50,7 @@ from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss, SquaredLoss
 
@@ -207,7 +207,7 @@ class WithoutNoise:
 @lru_cache(maxsize=100)
 def planned_once(steps: int, size: int, sampling_rate: float, epsilon: float, delta: float) -> Plan:
     """Return the plan of a descent: how much noise a budget needs, which takes longer to find than steps to make."""
-    return planned(robust_descent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
+    return calibrated_plan(robust_descent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
 
 
 def trimmed(case: Case, data: Data, epsilon: float, delta: float, seed: int, width: float) -> list[np.ndarray]:
@@ -227,7 +227,7 @@ def hindsight(case: Case, data: Data, epsilon: float, delta: float, seed: int) -
     (n, d), rng = data.X.shape, np.random.default_rng(seed)
     z = np.column_stack([np.full(n, float(case.intercept)), data.X])
     lengths = np.linalg.norm(z, axis=1)
-    multiplier = planned([Gaussian("steps", 1.0, STEPS)], Budget(epsilon, delta)).steps[0].noise_multiplier
+    multiplier = calibrated_plan([Gaussian("steps", 1.0, STEPS)], Budget(epsilon, delta)).steps[0].noise_multiplier
     found = []
     for clip in CLIPS:
         beta, trace = np.zeros(1 + d), []

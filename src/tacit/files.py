@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["check_destination", "written_whole"]
+__all__ = ["check_destination", "write_whole"]
 
 
 def check_destination(path: Path, *, endings: Sequence[str] = (), replace: bool = True) -> None:
@@ -41,14 +41,14 @@ def check_destination(path: Path, *, endings: Sequence[str] = (), replace: bool 
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def write_whole(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place at the end; an exception leaves `path` as it was.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with written_whole(folder / "result.txt") as temporary:
+    >>> with write_whole(folder / "result.txt") as temporary:
     ...     _ = temporary.write_text("done")
     >>> [file.name for file in folder.iterdir()]
     ['result.txt']

@@ -15,11 +15,12 @@ for the first time. Type checkers do not run these functions; the package shows 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
-__all__ = ["lazy_names"]
+__all__ = ["former_names", "lazy_names"]
 
 
 def lazy_names(
@@ -68,3 +69,29 @@ def lazy_names(
         return sorted({*vars(sys.modules[package]), *modules})
 
     return get_attribute, list_names
+
+
+def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], object]:
+    """Return ``__getattr__`` for a package that has renamed functions: a former name works, and warns.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    names : dict from str to str
+        The present name for each former one.
+
+    Examples
+    --------
+    >>> former_names("tacit.release", {"planned": "calibrated_plan"})("planned").__name__
+    'calibrated_plan'
+    """
+
+    def get_attribute(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        words = f"{package}.{name} is {package}.{names[name]} now; the former name will go."
+        warnings.warn(words, DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[package], names[name])
+
+    return get_attribute

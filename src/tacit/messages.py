@@ -17,15 +17,15 @@ _Result = TypeVar("_Result")
 _LONGEST_TEXT = 60  # characters; names of columns and words for options are shorter
 
 
-def brief(value: Any) -> str:
+def describe(value: Any) -> str:
     """Return a value as a sentence may show it: a number or a short text as it is, else the kind of thing it is.
 
     Examples
     --------
     >>> import numpy as np
-    >>> brief(0.5), brief("fast"), brief(None)
+    >>> describe(0.5), describe("fast"), describe(None)
     ('0.5', "'fast'", 'None')
-    >>> brief(np.array([[47.11, 0.8]])), brief([47.11, 0.8])
+    >>> describe(np.array([[47.11, 0.8]])), describe([47.11, 0.8])
     ('an array of float64 in 2 dimensions', 'a list')
     """
     if value is None or isinstance(value, bool):
@@ -48,7 +48,7 @@ def name_or_kind(target: Any) -> str:
     >>> name_or_kind("age"), name_or_kind(["Ann", "Bob"]), name_or_kind(47.11)
     ("'age'", 'a list', 'a float')
     """
-    return brief(target) if isinstance(target, str) else kind(target)
+    return describe(target) if isinstance(target, str) else kind(target)
 
 
 def kind(value: Any) -> str:
@@ -65,14 +65,14 @@ def kind(value: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def unquoted(complaint: str, function: Callable[..., _Result], *values: Any, **options: Any) -> _Result:
+def call_or_refuse(complaint: str, function: Callable[..., _Result], *values: Any, **options: Any) -> _Result:
     """Return what a function of another library returns; where it refuses, say `complaint` and not its own words.
 
     Those may quote what it was given. They are not chained to the complaint either, for a traceback shows the chain.
 
     Examples
     --------
-    >>> unquoted("y must be a number.", float, "Ann")
+    >>> call_or_refuse("y must be a number.", float, "Ann")
     Traceback (most recent call last):
         ...
     ValueError: y must be a number.

@@ -12,10 +12,10 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
+from tacit.fitting import allocation
 from tacit.linear import ConvexLoss, HuberLoss, L1Ball, LogisticLoss
-from tacit.linear import row_shares as shares
 from tacit.privacy import Budget, Gaussian, Plan, Sampled, Split
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics import LossGradients
 
@@ -98,7 +98,7 @@ def test_the_claim_stands_over_many_fits(name, neighbors):
 
 @pytest.mark.parametrize("trials", [40, pytest.param(1500, marks=pytest.mark.slow)])
 def test_the_claim_stands_where_rows_are_dealt_out(trials, monkeypatch):
-    monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
+    monkeypatch.setattr(allocation, "_ROWS_PER_SHARE", 3)
     assert audited("newton", trials).consistent_with()
     kinds = {step.name: type(step) for step in MODELS["newton"].fit(RIGHT).privacy_.plan.steps}
     assert kinds["early gradient"] is kinds["second moments"] is Split
@@ -135,8 +135,8 @@ class LargerSamples(Curator):
         return super()._sum(replace(step, rate=min(1.0, 4 * step.rate)), *asked)
 
 
-def sampled(curator, neighbors, trials):
-    plan = planned([Sampled(RATE, Gaussian("g", 1.0, RELEASES, 2))], Budget(2.0, 1e-3), neighbors)
+def audit_of_samples(curator, neighbors, trials):
+    plan = calibrated_plan([Sampled(RATE, Gaussian("g", 1.0, RELEASES, 2))], Budget(2.0, 1e-3), neighbors)
 
     def run(rows, seed):
         made = curator(as_source(rows), plan, random_state=seed)
@@ -150,20 +150,20 @@ def sampled(curator, neighbors, trials):
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_samples_keep_to_the_accountants_curve(neighbors):
-    assert sampled(Curator, neighbors, 200).consistent_with()
+    assert audit_of_samples(Curator, neighbors, 200).consistent_with()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_samples_keep_to_the_accountants_curve_in_the_long_run(neighbors):
-    audit = sampled(Curator, neighbors, 20_000)
+    audit = audit_of_samples(Curator, neighbors, 20_000)
     assert audit.consistent_with()
     assert audit.epsilon > 0.1  # the audit sees something, so it would see more if there were more
 
 
 @pytest.mark.parametrize("curator", [WholeTable, LargerSamples])
 def test_samples_that_are_too_large_are_caught(curator):
-    assert sampled(curator, "replace_one", 500).refutes()
+    assert audit_of_samples(curator, "replace_one", 500).refutes()
 
 
 # As printed. Rows are replaced, the loss is logistic and 1-Lipschitz: |x| <= 1, and there are no intercepts.
@@ -218,7 +218,7 @@ def many(rows):
 
 
 def printed(run, data=RIGHT, other=LEFT, trials=400, **options):
-    plan = planned([Gaussian("all", 1.0)], Budget(1.0, 1e-3))
+    plan = calibrated_plan([Gaussian("all", 1.0)], Budget(1.0, 1e-3))
     settings = {"delta": 1e-3, "trials": trials, "confidence": 0.999, "method": "threshold", "claim": plan, **options}
     return audit_outputs(run, data, other, random_state=0, **settings)
 
@@ -243,7 +243,7 @@ def test_their_corrections_are_not_caught_and_have_noise(solver):
 
 def test_differences_of_samples_are_not_caught():
     """The split form: the difference, clipped at what the distance allows, at a multiplier that the plan fixes."""
-    plan = planned([Sampled(1 / 201, Gaussian("d", 1.0, 10, 2))], Budget(1.0, 1e-3))
+    plan = calibrated_plan([Sampled(1 / 201, Gaussian("d", 1.0, 10, 2))], Budget(1.0, 1e-3))
     apart = LossGradients(LogisticLoss(), np.array([[0.0, 6.0]]), 1.0, intercept=0.0, anchor=np.array([[0.0, -6.0]]))
 
     def run(rows, seed):

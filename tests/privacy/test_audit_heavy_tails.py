@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Plan, SmoothLaplace
-from tacit.release import Curator, SmoothStatistic, planned
+from tacit.release import Curator, SmoothStatistic, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics import BlockCentre, TrimmedMeans
 
@@ -20,7 +20,7 @@ N, TRIM, WIDTH = 40, 8, 2.0
 NOTHING = np.zeros((N, 1))
 FAR = np.vstack([NOTHING[:-1], [[1e9]]])  # the same trimmed mean
 BUDGET = Budget(1.0, 1e-3)
-PLAN = planned([SmoothLaplace("mean", 1.0)], BUDGET)
+PLAN = calibrated_plan([SmoothLaplace("mean", 1.0)], BUDGET)
 
 
 class Cells:

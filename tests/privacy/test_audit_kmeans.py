@@ -5,6 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator
+from tacit.published import DPEMLloyd, DPLloyd
 from tacit.release import curator
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (30, 1))
@@ -24,7 +25,7 @@ def test_the_claim_stands(settings, neighbors):
 
 
 def test_the_audit_has_teeth():
-    audit = audited(300, method="dplloyd", n_iter=1)
+    audit = audited(300, method=DPLloyd(n_iter=1))
     assert audit.consistent_with()
     assert audit.epsilon > 1.0
 
@@ -32,7 +33,7 @@ def test_the_audit_has_teeth():
 def test_too_little_noise_is_caught(monkeypatch):
     noise = curator.discrete_laplace
     monkeypatch.setattr(curator, "discrete_laplace", lambda scale, size, gen: noise(scale / 5, size, gen))
-    assert audited(300, method="dplloyd", n_iter=1, epsilon=4.0).refutes()
+    assert audited(300, method=DPLloyd(n_iter=1), epsilon=4.0).refutes()
 
 
 def test_labels_of_the_fit_would_be_caught():
@@ -55,9 +56,9 @@ def test_labels_of_the_fit_would_be_caught():
         {"n_clusters": 2, "delta": 0.0},
         {"bounds": "private"},
         {"missing": "ignore"},
-        {"method": "dplloyd", "n_iter": 1},
+        {"method": DPLloyd(n_iter=1)},
         {"method": "dplloyd_zcdp", "n_clusters": 2},
-        {"method": "dpem", "n_iter": 1},
+        {"method": DPEMLloyd(n_iter=1)},
     ],
     ids=str,
 )

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator
-from tacit.linear import row_shares as shares
+from tacit.fitting import allocation
 from tacit.privacy import Split
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
@@ -57,7 +57,7 @@ BOTH = [(name, neighbors) for name in MODELS for neighbors in ("replace_one", "a
 def in_shares(request, monkeypatch):
     """Have rows dealt out, few as they are; where they may come or go they are not, whatever their number."""
     if request.node.callspec.params["name"] == "shares":
-        monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
+        monkeypatch.setattr(allocation, "_ROWS_PER_SHARE", 3)
 
 
 def audited(name, trials, neighbors="replace_one", **settings):
@@ -82,7 +82,7 @@ def test_the_claim_stands_over_many_fits(name, neighbors):
 
 def test_few_rows_can_be_dealt_out(monkeypatch):
     """The audits of shares are of shares."""
-    monkeypatch.setattr(shares, "_ROWS_PER_SHARE", 3)
+    monkeypatch.setattr(allocation, "_ROWS_PER_SHARE", 3)
     model = MODELS["shares"].set_params(epsilon=8.0, delta=1e-3, bounds=1.0, neighbors="replace_one").fit(RIGHT)
     assert {step.parts for step in model.privacy_.plan.steps if isinstance(step, Split)} == {8}
 

@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Gaussian, Split
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.release.sampling import Share
 from tacit.sources import as_source
 from tacit.statistics import RobustSum
@@ -96,7 +96,7 @@ def test_too_little_noise_is_caught(monkeypatch):
 
 def dealt_out(trials):
     """Audit releases of rows that are dealt out: all twenty of them, not what a fit makes of them."""
-    plan = planned([Split(20, Gaussian("shares", 1.0))], Budget(2.0, 1e-3))
+    plan = calibrated_plan([Split(20, Gaussian("shares", 1.0))], Budget(2.0, 1e-3))
     total = RobustSum(np.zeros(1), np.ones(1))
 
     def released(rows, seed):

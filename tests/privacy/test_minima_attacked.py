@@ -15,7 +15,7 @@ from tacit.audit import audit_outputs
 from tacit.linear import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
-from tacit.release import Curator, Minimum, planned
+from tacit.release import Curator, Minimum, calibrated_plan
 from tacit.release.noise import discrete_gaussian
 from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import as_source
@@ -222,7 +222,7 @@ WORST = {
 
 def audited(name, neighbors, trials, less=1.0, epsilon=1.0):
     loss, steps, tilt = WORST[name]
-    plan = planned(steps, Budget(epsilon, 1e-3), neighbors)
+    plan = calibrated_plan(steps, Budget(epsilon, 1e-3), neighbors)
     minimum = asked(loss, (2.0,) if tilt is None else (0.0,), tilt=tilt)
     other = np.vstack([FAR[:-1], FAR[-1:] * [1.0, 1.0, -1.0]]) if neighbors == "replace_one" else FAR[:-1]
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 import tacit
 from tacit.audit import replay
 from tacit.privacy import Budget, Gaussian
-from tacit.release import Affine, Curator, planned
+from tacit.release import Affine, Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics import RobustSum
 
@@ -34,7 +34,7 @@ class Honest(BaseEstimator):
 
     def fit(self, X, y=None):
         source = as_source(X)
-        plan = planned([Gaussian("sums", 1.0, count=5, size=2)], BUDGET, self.neighbors)
+        plan = calibrated_plan([Gaussian("sums", 1.0, count=5, size=2)], BUDGET, self.neighbors)
         curator = Curator(source, plan, random_state=self.random_state)
         self.sums_ = np.zeros(2)
         for index in range(5):

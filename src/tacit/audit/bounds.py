@@ -14,12 +14,11 @@ References
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from tacit.arrays import Array
 from tacit.privacy import Plan
-
-Array = NDArray[np.float64]
 
 
 def error_bound(errors: ArrayLike, trials: int, failure: float) -> Array:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-Array = NDArray[np.float64]
+from tacit.arrays import Array
+
 Score = Callable[[Array], Array]
 
 

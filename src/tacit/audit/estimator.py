@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from tacit.arrays import Array
 from tacit.audit.fields import numbers_in
 from tacit.audit.outputs import Audit, Method, audit_outputs
 from tacit.privacy import Certificate, Relation
-
-Array = NDArray[np.float64]
 
 
 def audit_estimator(

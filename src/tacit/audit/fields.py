@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tacit.arrays import Array
 
 
-def numbers_in(thing: object, depth: int = 4) -> Iterator[NDArray[np.float64]]:
+def numbers_in(thing: object, depth: int = 4) -> Iterator[Array]:
     """Yield the numbers and numeric arrays in an object and its fields, down to `depth` levels.
 
     Examples

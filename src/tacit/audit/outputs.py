@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from tacit.arrays import Array
 from tacit.audit.bounds import epsilon_bound, error_bound, mu_bound, plan_forbids
 from tacit.audit.distinguishers import learn_scores
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget, Certificate, Plan
 from tacit.privacy.gaussian_profile import gaussian_epsilon
 
-Array = NDArray[np.float64]
 Claim: TypeAlias = float | Budget | Plan | Certificate
 Method = Literal["threshold", "gdp"]
 
@@ -293,16 +293,18 @@ def _padded(vectors: Sequence[Array]) -> Array:
 
 def _check(delta: float, trials: int, confidence: float, method: str) -> None:
     if method not in get_args(Method):
-        raise ValueError(f"method must be 'threshold' or 'gdp', and it is {brief(method)}.")
+        raise ValueError(f"method must be 'threshold' or 'gdp', and it is {describe(method)}.")
     if not 0 <= delta < 1:
         raise ValueError(
-            f"delta must be at least 0 and less than 1, and it is {brief(delta)}; pass the delta of the claim."
+            f"delta must be at least 0 and less than 1, and it is {describe(delta)}; pass the delta of the claim."
         )
     if method == "gdp" and delta == 0:
         raise ValueError("Gaussian noise has no epsilon at delta 0; use method='threshold' for pure guarantees.")
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, and it is {brief(confidence)}; pass for instance 0.95.")
+        raise ValueError(
+            f"confidence must lie between 0 and 1, and it is {describe(confidence)}; pass for instance 0.95."
+        )
     if trials < 40:
         raise ValueError(
-            f"trials must be at least 40, and it is {brief(trials)}; thousands are needed for a sharp bound."
+            f"trials must be at least 40, and it is {describe(trials)}; thousands are needed for a sharp bound."
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.sources import Source
 
-_READING = ("sum", "blocks", "streams", "held", "n_rows")
+_READING = ("sum", "blocks", "streams", "hold", "n_rows")
 _here = threading.local()
 
 

@@ -22,13 +22,12 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.audit.fields import numbers_in
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Relation, check_relation
 
-Array = NDArray[np.float64]
 Norm = Literal["l1", "l2", "linf"]
 
 _UGLY = np.array(
@@ -157,7 +156,7 @@ def attack_sensitivity(
     """
     check_relation(neighbors)
     if norm not in get_args(Norm):
-        raise ValueError(f"norm must be 'l1', 'l2' or 'linf', and it is {brief(norm)}.")
+        raise ValueError(f"norm must be 'l1', 'l2' or 'linf', and it is {describe(norm)}.")
     if columns < 1 or rows < 0 or trials < 2:
         raise ValueError(
             "columns must be at least 1, rows at least 0 and trials at least 2, "

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.audit.passes import during, overseen
 from tacit.audit.snapshot import Snapshot, snapshot
 from tacit.privacy import Laplace
 from tacit.release import Curator, Norm, RowMap, SmoothStatistic
 from tacit.release.sampling import Deal
 
-Array = NDArray[np.float64]
 DOORS = ("measure", "release", "choose", "minimise")
 _FINE = 2.0**-36  # of the sensitivity declared, to which sums without noise are rounded
 _here = threading.local()

@@ -87,7 +87,7 @@ class FitOptions:
         A target that is a number has bounds; the name alone is that of a column of classes.
         """
         from tacit.cli.results import results_in_words
-        from tacit.sources import opened
+        from tacit.sources import open_source
 
         if (self.ledger is None) != (self.dataset is None):
             raise typer.BadParameter(
@@ -112,7 +112,7 @@ class FitOptions:
             verbose=sys.stderr.isatty(),
             **options,
         )
-        with opened(data, self.engine) as rows:
+        with open_source(data, self.engine) as rows:
             model.fit(rows, *([] if target is None else [target.name if isinstance(target, Target) else target]))
         said = f"{results_in_words(model)} {data} at epsilon {self.epsilon:g}, delta {self.delta:g}."
         self.finish(model, said, write_report, data.name, account)

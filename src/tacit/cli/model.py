@@ -12,7 +12,7 @@ import typer
 import tacit
 from tacit.cli import screen
 from tacit.cli.options import Json, ModelFile, examples
-from tacit.files import check_destination, written_whole
+from tacit.files import check_destination, write_whole
 from tacit.models.card import ModelCard
 from tacit.models.registry import CARDS, find_card
 
@@ -54,7 +54,7 @@ def sample(
     fitted = load_kind(model, lambda card: card.draws_rows, "has no density to draw rows from")
     rng = np.random.default_rng(seed)
     parts = (_part(fitted, min(_PART_ROWS, rows - start), rng) for start in range(0, rows, _PART_ROWS))
-    with written_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
+    with write_whole(output) as temporary, screen.progress("Drawing rows", rows) as advance:
         columns = write_parts(parts, temporary, advance)
     if json:
         screen.print_json({"path": str(output), "rows": rows, "columns": columns})

@@ -10,7 +10,7 @@ import typer
 from tacit.cli import screen
 from tacit.cli.model import load_kind, write_parts
 from tacit.cli.options import Force, Json, ModelFile, examples
-from tacit.files import check_destination, written_whole
+from tacit.files import check_destination, write_whole
 from tacit.models.card import ModelCard, Without
 from tacit.models.registry import CARDS, find_card
 
@@ -41,7 +41,7 @@ def predict(
     predictions = find_card(fitted).predictions.columns
     source = as_source(data)
     screen.note(_NOT_PRIVATE)
-    with written_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
+    with write_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
         tables = (pa.table(predictions(fitted, as_source(block))) for block in source.blocks())
         columns = write_parts(tables, temporary, advance)
     secret = fitted.privacy_.plan.neighbors == "add_remove"  # how many rows there are may be what was protected

@@ -11,7 +11,7 @@ import typer
 import tacit
 from tacit.cli import screen
 from tacit.cli.options import Force, Json, examples
-from tacit.files import check_destination, written_whole
+from tacit.files import check_destination, write_whole
 
 if TYPE_CHECKING:
     from tacit.tables import Column
@@ -50,7 +50,7 @@ def init(
         typer.echo(text, nl=False)
         return
     if not to_screen:
-        with written_whole(output) as temporary:
+        with write_whole(output) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if json:
         shown = {"schema": text} if to_screen else {"path": str(output)}

@@ -24,16 +24,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.adaptive_schedule import GROWING, MOMENT_WEIGHTS, REFINING, AdaptiveSchedule
 from tacit.clusters.cluster_covariances import shrink_to_spherical, within_cluster_variances
 from tacit.clusters.clusters import Clusters, largest_first, spherical_covariances
 from tacit.clusters.region import Region
+from tacit.fitting.clipping import radius_within_noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import shrink
 from tacit.release import Curator
 from tacit.statistics import ClusterMoments, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # The constants below were chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
 
@@ -43,8 +44,8 @@ _GROWING_RADIUS = 1.3
 # The same while clusters are refined, at least and at most. Little noise allows a wide radius, which clips nobody and
 # leaves centres unbiased. Much noise wants a narrow one.
 _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS = 1.1, 3.0
-# The squared refining radius is this number divided by the noise on a centre, which is in units of the clip radius.
-_REFINING_RADIUS_FOR_NOISE = 0.1
+# The refining radius is the one at which a mean of squares would have this much noise.
+_MOST_SQUARE_NOISE = 0.1
 # Over-relaxation: refining rounds but the last move centres this many times as far as a Lloyd iteration would, because
 # Lloyd's steps are too short where clusters touch.
 _OVER_RELAXATION = 1.8
@@ -152,8 +153,7 @@ def _refining_factors(clusters: Clusters, noise: float) -> Array:
     """Return refining clip radii (K,), in root mean square distances: narrow where the noise on a centre is large."""
     columns = clusters.centres.shape[1]
     centre_noise = noise * math.sqrt(columns) / np.maximum(clusters.sizes, 1.0)
-    radii = np.sqrt(_REFINING_RADIUS_FOR_NOISE / centre_noise)
-    return np.clip(radii, _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS)
+    return radius_within_noise(centre_noise, _MOST_SQUARE_NOISE, 2, _LEAST_REFINING_RADIUS, _MOST_REFINING_RADIUS)
 
 
 def _estimate_clusters(
@@ -186,7 +186,7 @@ def _estimate_clusters(
     mean_noise = moments.noise * radii / statistic.mean / sizes
     prior_variances = clusters.variances / region.columns
     means = sums / sizes[:, None]
-    shifts = np.stack([shrunk(*cluster)[0] for cluster in zip(means, mean_noise, prior_variances)])
+    shifts = np.stack([shrink(*cluster)[0] for cluster in zip(means, mean_noise, prior_variances)])
     second_noise = moments.noise * radii**2 / statistic.second / sizes
     covariances = _covariances(clusters, statistic, second_moments, sizes, shifts, second_noise, region)
     return Clusters(region.project(clusters.centres + stride * shifts), sizes, covariances)

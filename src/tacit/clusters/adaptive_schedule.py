@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.measurement import Measurement
 from tacit.privacy import Gaussian, Laplace, Split, Step
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # Names of the plan's steps.
 GROWING, SUMMARY, REFINING = "growing moments", "summary moments", "refining moments"
@@ -23,10 +24,10 @@ GROWING, SUMMARY, REFINING = "growing moments", "summary moments", "refining mom
 # is for Gaussian noise and the second (True) for the Laplace noise of a pure budget. With Laplace noise the cost grows
 # in proportion to the number of releases, so a pure fit makes fewer of them.
 
-# Budget allocation: squared signal-to-noise ratio of one release of each step, relative to the others.
-_BUDGET_WEIGHTS = {GROWING: 1.0, SUMMARY: 2.0, REFINING: 2.0}
-# The same for growing releases when each has a part of the rows to itself: all of them then cost as much as one.
-_BUDGET_WEIGHT_OF_PARTS = 10.0
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
+_RELEASE_PARTS = {GROWING: 1.0, SUMMARY: 2.0, REFINING: 2.0}
+# The same for growing releases when each is of its own part of the rows: all of them then cost as much as one.
+_DEALT_PART = 10.0
 # Weights of cluster sizes, means and second moments within a release.
 MOMENT_WEIGHTS = {GROWING: (0.5, 1.0, 1.0), SUMMARY: (0.5, 1.0, 1.0), REFINING: (0.5, 1.0, 0.5)}
 
@@ -91,20 +92,17 @@ class AdaptiveSchedule:
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
-        mechanism = Laplace if self.pure else Gaussian
-        rounds = [*self.growing_rounds, *[(REFINING, self.n_clusters)] * self.refining_rounds]
-        steps: list[Step] = []
-        for name, weight in _BUDGET_WEIGHTS.items():
-            clusters = [size for step, size in rounds if step == name]
-            if not clusters:
-                continue
-            numbers = 1 + self.columns + numbers_in_second_moment(self._covariance_type(name), self.columns)
-            size = max(clusters) * numbers
-            if self.parts_for(name) > 1:
-                steps.append(Split(self.parts, Gaussian(name, 1.0 / math.sqrt(_BUDGET_WEIGHT_OF_PARTS), 1, size)))
-            else:
-                steps.append(mechanism(name, 1.0 / math.sqrt(weight), len(clusters), size))
-        return steps
+        counts, sizes = {REFINING: self.refining_rounds}, {REFINING: self.n_clusters * self._numbers(REFINING)}
+        for name, most in self.growing_rounds:  # The last release of a step has the most clusters.
+            counts[name], sizes[name] = counts.get(name, 0) + 1, most * self._numbers(name)
+        if self.parts == 1:
+            return weigh_releases(_RELEASE_PARTS, counts, sizes, Laplace if self.pure else Gaussian)
+        growing, *others = weigh_releases(_RELEASE_PARTS | {GROWING: _DEALT_PART}, counts | {GROWING: 1}, sizes)
+        return [Split(self.parts, growing), *others]
+
+    def _numbers(self, step: str) -> int:
+        """Return how many numbers a release of the step has for each cluster."""
+        return 1 + self.columns + numbers_in_second_moment(self._covariance_type(step), self.columns)
 
     def statistic(self, step: str, centres: Array, radii: Array) -> ClusterMoments:
         """Return what a release of the step sums, for clusters with these centres (K, d) and clip radii (K,)."""

@@ -7,8 +7,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import chi2
 
+from tacit.arrays import Array
 from tacit.clusters.clusters import Clusters, spherical_covariances
-from tacit.statistics.components import Array
+from tacit.fitting.shrinkage import james_stein_factor
 
 # Smallest ratio of a within-cluster variance to the one before, and of a variance along an axis to the mean over axes.
 # It was chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
@@ -67,8 +68,7 @@ def shrink_to_spherical(covariances: Array, variances: Array, noise: Array, numb
     columns = covariances.shape[1]
     traces = np.einsum("kii->k", covariances)
     shapes = covariances - spherical_covariances(traces, columns)
-    squared_lengths = np.maximum(np.einsum("kij,kij->k", shapes, shapes), 1e-300)
-    factors = np.maximum(0.0, 1.0 - (numbers - 1) * noise**2 / squared_lengths)  # James-Stein
+    factors = james_stein_factor((numbers - 1) * noise**2, np.einsum("kij,kij->k", shapes, shapes))
     # Clipping shortens shape and trace alike, so the shape is stretched as the trace was.
     factors *= np.clip(variances / np.maximum(traces, 1e-300), 0.0, _MOST_STRETCH)
     shrunk = spherical_covariances(variances, columns) + factors[:, None, None] * shapes

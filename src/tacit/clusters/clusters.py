@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.clusters.summary_k_means import k_means_plus_plus, lloyd
 from tacit.statistics.centres import Centres
-from tacit.statistics.components import Array
 
 # A plane through the mean of a Gaussian cuts it into halves. The mean of each half is sqrt(2 / pi) standard deviations
 # away from the plane, and each half keeps the proportion 1 - 2 / pi of the variance along that axis.

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.clusters.adaptive_k_means import fit_adaptive
 from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
-from tacit.clusters.private_lloyd import LloydSchedule, fit_lloyd, lloyd_schedule
 from tacit.clusters.region import Region
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, float_array, progress
-from tacit.messages import brief
-from tacit.privacy import Budget, Plan, Step
-from tacit.release import Affine, uncalibrated
+from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, float_array, progress
+from tacit.fitting.published import find_published
+from tacit.messages import describe
+from tacit.privacy import Budget
+from tacit.release import Affine
 from tacit.statistics import Centres
-from tacit.statistics.components import Array
-
-_METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):
@@ -30,17 +28,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     Parameters
     ----------
     n_clusters : int, default 8
-    method : {"adaptive", "dplloyd", "dplloyd_zcdp", "dpem"}, default "adaptive"
+    method : {"adaptive", "dplloyd", "dplloyd_zcdp", "dpem"} or published method, default "adaptive"
         "adaptive" measures each cluster from its own current centre and is the most accurate. The others are published
-        methods, whose noise is sized for the bounds: DPLloyd with linear composition, DPLloyd with zCDP composition,
-        and the variant of Park et al. (2017).
+        methods, whose noise is sized for the bounds: :class:`tacit.published.DPLloyd`, the same with zCDP composition,
+        and :class:`tacit.published.DPEMLloyd`. Pass such an object to set its options.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget. delta should be well below 1 / number of rows. With delta=0, "adaptive" has Laplace noise
         and is purely epsilon-private. "dplloyd" always is. The other two methods need a delta above 0.
     n_iter : int or "auto", default "auto"
-        Number of releases ("adaptive") or of Lloyd iterations (the other methods). The plan fixes it before the fit, so
-        there is no convergence test.
+        Number of releases of "adaptive". The plan fixes it before the fit, so there is no convergence test.
     init : "private" or (n_clusters, n_features) array, default "private"
         Where to start. With "private", "adaptive" grows clusters from one by splitting, and the other methods start
         from points that cover the bounds. Or pass public centres of your own.
@@ -83,6 +80,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     n_iter: int | str = "auto"
     init: Any = "private"
 
+    _methods = ("adaptive",)
+    _published: ClassVar = {
+        "dplloyd": ("DPLloyd", {}),
+        "dplloyd_zcdp": ("DPLloyd", {"composition": "zcdp"}),
+        "dpem": ("DPEMLloyd", {}),
+    }
+
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centres of the rows of `X`, spending the budget.
 
@@ -95,7 +99,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
         given = self._given_centres(domain.columns)
-        schedule = self._schedule(domain.columns, budget, n_rows)
+        published = find_published(self)
+        if published is None:
+            schedule = self._adaptive_schedule(domain.columns, budget, n_rows)
+        else:
+            schedule = published.schedule(self.n_clusters, domain.columns, budget)
         purpose = f"KMeans({self.n_clusters}, method={self.method!r})"
         curator = self._curator(rows, domain, schedule.steps(), budget, purpose)
         domain = self._enter(curator, domain)
@@ -103,7 +111,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if (region.scales != 1.0).any():
             curator.map_rows(Affine(region.scales, np.zeros(region.columns)))
         start = None if given is None else domain.standardise(given) * region.scales
-        fit_centres = fit_adaptive if self.method == "adaptive" else fit_lloyd
+        fit_centres = fit_adaptive if published is None else published.fit_centres
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
             centres = fit_centres(curator, schedule, region, start, watch)
         self._publish(centres / region.scales, region)
@@ -142,12 +150,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
     def _checked_budget(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
-            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {brief(self.n_clusters)}.")
-        check_choices(self, method=_METHODS)
+            raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {describe(self.n_clusters)}.")
+        published = find_published(self)
+        if published is not None and self.n_iter != "auto":
+            raise ValueError(
+                'n_iter is for method="adaptive"; give a published method its own, as in '
+                f"method=tacit.published.{type(published).__name__}(n_iter=7)."
+            )
         if isinstance(self.init, str) and self.init != "private":
-            raise ValueError(f'init must be "private" or an array of centres, and it is {brief(self.init)}.')
+            raise ValueError(f'init must be "private" or an array of centres, and it is {describe(self.init)}.')
         budget = checked_budget(self, pure=True)
-        if budget.delta == 0 and self.method in ("dplloyd_zcdp", "dpem"):
+        if budget.delta == 0 and published is not None and published.needs_delta:
             raise ValueError(
                 f"delta is 0, and method {self.method!r} needs one above 0; pass for instance delta=1e-6, or method "
                 '"adaptive" or "dplloyd".'
@@ -164,13 +177,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if centres is None or centres.shape != (self.n_clusters, columns) or not np.isfinite(centres).all():
             raise ValueError(
                 f"init must be {self.n_clusters} finite centres of {columns} column(s), and it is "
-                f"{brief(self.init)} of another shape, or has cells that are not finite."
+                f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
         return centres
 
-    def _schedule(self, columns: int, budget: Budget, n_rows: int | None) -> AdaptiveSchedule | LloydSchedule:
-        if self.method != "adaptive":
-            return lloyd_schedule(self.n_clusters, columns, self.method, budget, self.n_iter)
+    def _adaptive_schedule(self, columns: int, budget: Budget, n_rows: int | None) -> AdaptiveSchedule:
         return adaptive_schedule(
             self.n_clusters,
             columns,
@@ -180,16 +191,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             n_iter=self.n_iter,
             grow=isinstance(self.init, str),
         )
-
-    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        """Return the calibrated plan; a published method keeps the noise that its own composition gives."""
-        if self.method == "dplloyd" and not isinstance(self.bounds, str):
-            budget = Budget(budget.epsilon, 0.0)  # Linear composition spends epsilon and no delta.
-        elif self.method != "adaptive" and not isinstance(self.bounds, str):
-            stated = uncalibrated(steps, budget, self.neighbors)
-            if stated.delta(budget.epsilon) <= budget.delta:
-                return stated
-        return super()._plan(steps, budget)
 
     def _publish(self, standard_centres: Array, region: Region) -> None:
         """Set the fitted attributes from centres in standard coordinates."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 from tacit.tables import Domain
 
 # The seed of the Halton points is any fixed number: the points must be the same in every fit.

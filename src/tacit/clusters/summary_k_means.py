@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 
 def k_means_plus_plus(points: Array, weights: Array, number: int, starts: int, rng: np.random.Generator) -> Array:

@@ -12,14 +12,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.arrays import Array
 from tacit.fitting.documentation import complete_docstring
 from tacit.fitting.private_bounds import bounds_step, private_bounds
+from tacit.fitting.published import find_published
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
-from tacit.sources.names import listed
-from tacit.statistics.components import Array
+from tacit.sources.names import join_names
 from tacit.tables import Domain, Schema
 
 _LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity
@@ -38,6 +39,7 @@ class PrivateEstimator(BaseEstimator):
     ``_check_rows``, ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without
     bounds say so in ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
     :func:`tacit.fitting.target.open_with_target`. ``_moved`` says of parameters of earlier versions what to write now.
+    ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see :mod:`tacit.fitting.published`.
 
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
@@ -58,6 +60,8 @@ class PrivateEstimator(BaseEstimator):
     _needs_bounds: ClassVar[bool] = True
     _has_target: ClassVar[bool] = False
     _moved: ClassVar[dict[str, str]] = {}
+    _methods: ClassVar[tuple[str, ...]] = ()
+    _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 
     def __new__(cls, *args: Any, **parameters: Any) -> Any:
         for name in parameters.keys() & cls._moved.keys():
@@ -136,9 +140,9 @@ class PrivateEstimator(BaseEstimator):
         """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
             warnings.warn(
-                f"The schema says that it was read from the rows about {listed(self.bounds.peeked)} (tacit schema init "
-                "--peek). That was not paid for and the promise does not cover it. Replace it by public knowledge, and "
-                'delete source = "peeked".',
+                f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
+                "init --peek). That was not paid for and the promise does not cover it. Replace it by public "
+                'knowledge, and delete source = "peeked".',
                 UserWarning,
                 stacklevel=4,
             )
@@ -149,7 +153,10 @@ class PrivateEstimator(BaseEstimator):
         return Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        return planned(steps, budget, self.neighbors)
+        method = find_published(self) if self._published else None
+        if method is None or isinstance(self.bounds, str):
+            return calibrated_plan(steps, budget, self.neighbors)
+        return method.plan(steps, budget, self.neighbors)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         """Have rows pass through the domain, found privately first where that was asked for; return the domain."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from tacit.fitting.shrinkage import clipped_variances
+from tacit.arrays import Array
+from tacit.fitting.clipping import mean_clipped_variance as kept_by_clipping  # noqa: F401
 from tacit.privacy import Relation
 from tacit.statistics import CovarianceType, moment_sensitivity
-from tacit.statistics.components import Array
 
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 
@@ -45,17 +45,6 @@ def _squared_lengths(columns: int) -> Array:
     squares: Array = chi2.ppf(_QUANTILES, columns)
     squares.setflags(write=False)
     return squares
-
-
-def kept_by_clipping(columns: int, radius: float) -> float:
-    """Return how much of a Gaussian row's scatter is left after clipping: what missing cells are to count for as well.
-
-    Examples
-    --------
-    >>> round(kept_by_clipping(5, 2.0), 2), kept_by_clipping(0, 1.0)
-    (0.66, 1.0)
-    """
-    return min(1.0, float(clipped_variances(np.ones(columns), radius).mean())) if columns else 1.0
 
 
 @lru_cache(maxsize=64)

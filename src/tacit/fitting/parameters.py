@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.messages import brief
+from tacit.arrays import Array
+from tacit.messages import describe
 from tacit.privacy import Account, Budget, check_relation
 
 
@@ -21,13 +21,13 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, 
     check_choices(model, missing=missing)
     iterations = getattr(model, "n_iter", "auto")
     if iterations != "auto" and (not isinstance(iterations, numbers.Integral) or iterations < 1):
-        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {brief(iterations)}.')
+        raise ValueError(f'n_iter must be "auto" or a whole number, at least 1, and it is {describe(iterations)}.')
     if isinstance(model.bounds, str) and model.bounds != "private":
-        raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {brief(model.bounds)}.')
+        raise ValueError(f'bounds must be numbers, a Schema or "private", and it is {describe(model.bounds)}.')
     if model.ledger is not None and not isinstance(model.ledger, Account):
         raise ValueError(
             'ledger must be an account of a ledger, such as tacit.Ledger("budget.db").account("my data"), and it '
-            f"is {brief(model.ledger)}."
+            f"is {describe(model.ledger)}."
         )
     check_relation(model.neighbors)
     budget = Budget(model.epsilon, model.delta)
@@ -36,7 +36,7 @@ def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, 
     return budget
 
 
-def float_array(value: Any) -> NDArray[np.float64] | None:
+def float_array(value: Any) -> Array | None:
     """Return a parameter as an array of numbers, or None if it is none; numpy's own refusal quotes what is in it.
 
     Examples
@@ -62,6 +62,16 @@ def check_choices(model: Any, **choices: Sequence[str]) -> None:
     ValueError: method must be one of fast, slow, and it is 'best'.
     """
     for name, words in choices.items():
-        value = getattr(model, name)
-        if not isinstance(value, str) or value not in words:
-            raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {brief(value)}.")
+        check_word(name, getattr(model, name), words)
+
+
+def check_word(name: str, value: Any, words: Sequence[str]) -> None:
+    """Refuse a value that is none of the words it may be."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {describe(value)}.")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuse a value that is no whole number of 1 or more."""
+    if not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1, and it is {describe(value)}.")

@@ -6,22 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import noise_multiplier
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Magnitudes
-from tacit.statistics.components import Array
 
 STEP = "magnitudes"
-_SHARE = 0.1  # of the budget, in squared signal-to-noise
-_FALSE_ALARM = 1e-3  # chance that noise alone makes a count of any column stand out: it would ruin the bounds
-_WIDTHS = (1, 2, 4, 8)  # of groups of neighbouring bins: rows too scarce to stand out in one may do so in several
+_PART = 0.1  # Part of the whole budget for finding bounds, as squared signal-to-noise ratio.
+_FALSE_ALARM = 1e-3  # Probability that noise alone makes any count stand out, which would ruin the bounds.
+_WIDTHS = (1, 2, 4, 8)  # Widths of groups of neighbouring bins: rows too few to stand out in one bin may in several.
 
 
 def bounds_step(others: list[Step], columns: int) -> Gaussian:
-    """Return the step that finds the bounds, with its share of the budget beside the model's own steps."""
-    power = sum(step.weight for step in others)
-    multiplier = (power * _SHARE / (1 - _SHARE)) ** -0.5
-    return Gaussian(STEP, multiplier, 1, Magnitudes(columns).size)
+    """Return the step that finds the bounds, with its part of the budget beside the model's own steps."""
+    part = sum(step.weight for step in others) * _PART / (1 - _PART)
+    return Gaussian(STEP, noise_multiplier(part), 1, Magnitudes(columns).size)
 
 
 def private_bounds(curator: Curator, columns: int) -> tuple[Array, Array]:

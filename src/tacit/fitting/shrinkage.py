@@ -1,43 +1,72 @@
-"""From noisy, clipped moments to estimates: how much of what was released is noise is known, so it can be taken out.
+"""From noisy, clipped moments to estimates: noise is taken out as far as its known size allows.
 
 All of it is post-processing of private values, with a noise level that the plan fixes. Four moves:
 
-- *Shrinking*: a vector of known noise is shrunk towards zero, by how much of its length noise explains (James-Stein)
+- *Shrinking*: a vector of known noise is shrunk towards zero by how much of its length noise explains (James–Stein),
   and by how much there was left to learn (Kalman). In whitened coordinates zero means "as in the last round", so what
   successive rounds agree on is averaged and the rest is left out.
 - *Positive mean*: a variance is positive. The mean of what is known about it given that, for a noisy value of -0.1 say,
-  is a small positive number of the noise's own size; a hair above zero would cost far more likelihood.
+  is a small positive number of the noise's own size. A number next to zero would cost far more likelihood.
 - *Structure*: a covariance is size + relative variances + correlations, 1, d - 1 and d (d - 1) / 2 numbers. Each part
   is shrunk on its own, so a fit with little budget becomes spherical, then diagonal, then full, as the noise allows.
-- *Declipping*: clipping rows at a radius makes a Gaussian look smaller, in a way that can be computed and undone.
+- *Correction for clipping*: clipped rows look smaller than they are. :mod:`tacit.fitting.clipping` undoes that.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri
-from scipy.stats import qmc
+from scipy.special import log_ndtr
 
-from tacit.statistics.components import Array
-
-_DECLIP_ROUNDS = 8
-_DECLIP_MOST = 3.0  # clipped moments say little about a variance this many times larger than they are
-_FULL_CLIP = 0.98  # as rows at the very radius would have infinite variance
+from tacit.arrays import Array
+from tacit.fitting.clipping import mean_clipped_variance, unclip_variances
 
 
-def shrunk(values: Array, noise: float, doubt: float) -> tuple[Array, float]:
+def james_stein_factor(noise_square: Any, square: Any) -> Any:
+    """Return the positive-part James–Stein factor max(0, 1 - noise_square / square).
+
+    Parameters
+    ----------
+    noise_square : float or array
+        Squared length that noise alone is expected to have.
+    square : float or array
+        Squared length of signal and noise together.
+
+    Examples
+    --------
+    >>> james_stein_factor(4.0, np.array([1.0, 8.0, 400.0]))
+    array([0.  , 0.5 , 0.99])
+    """
+    return np.maximum(0.0, 1.0 - noise_square / np.maximum(square, 1e-300))
+
+
+def kalman_gain(prior_variance: Any, noise_variance: Any) -> Any:
+    """Return the part of a measured change to believe, from prior and noise variance: v / (v + s^2)."""
+    return prior_variance / (prior_variance + noise_variance)
+
+
+def posterior_variance(prior_variance: Any, noise_variance: Any) -> Any:
+    """Return the variance that is left after a measurement with this noise: v s^2 / (v + s^2).
+
+    Examples
+    --------
+    >>> posterior_variance(1.0, 1.0), posterior_variance(1.0, 0.0)
+    (0.5, 0.0)
+    """
+    return prior_variance * noise_variance / (prior_variance + noise_variance)
+
+
+def shrink(values: Array, noise: float, prior_variance: float) -> tuple[Array, float]:
     """Shrink `values`, known up to Gaussian noise of standard deviation `noise` on each, towards zero.
 
     Parameters
     ----------
     values : array
     noise : float
-    doubt : float
-        Variance of the values themselves, as far as is known beforehand.
+    prior_variance : float
+        Variance of the values themselves about zero, before anything is measured.
 
     Returns
     -------
@@ -47,19 +76,19 @@ def shrunk(values: Array, noise: float, doubt: float) -> tuple[Array, float]:
 
     Examples
     --------
-    >>> values, factor = shrunk(np.array([3.0, -4.0, 0.0, 0.0]), noise=1.0, doubt=100.0)
+    >>> values, factor = shrink(np.array([3.0, -4.0, 0.0, 0.0]), noise=1.0, prior_variance=100.0)
     >>> round(factor, 2)
     0.92
-    >>> round(shrunk(np.array([3.0, -4.0, 0.0, 0.0]), noise=1.0, doubt=1.0)[1], 2)
+    >>> round(shrink(np.array([3.0, -4.0, 0.0, 0.0]), noise=1.0, prior_variance=1.0)[1], 2)
     0.5
     """
-    power = float(np.sum(values * values))
-    if power == 0.0:
+    square = float(np.sum(values * values))
+    if square == 0.0:
         return values, 0.0
-    kalman = doubt / (doubt + noise**2)
-    # With one or two numbers James-Stein has nothing to go on.
-    james_stein = max(0.0, 1.0 - (values.size - 2) * noise**2 / power) if values.size > 2 else 1.0
-    factor = min(kalman, james_stein)
+    kalman = kalman_gain(prior_variance, noise**2)
+    # With one or two numbers James–Stein has nothing to go on.
+    james_stein = james_stein_factor((values.size - 2) * noise**2, square) if values.size > 2 else 1.0
+    factor = float(min(kalman, james_stein))
     return values * factor, factor
 
 
@@ -77,8 +106,13 @@ def positive_mean(values: Array, noise: float) -> Array:
     return np.maximum(values + noise * np.exp(-0.5 * z * z - 0.5 * math.log(2 * math.pi) - log_ndtr(z)), 0.0)
 
 
-def shrunk_covariance(
-    moment: Array, noise: float, doubt: float, radius: float, floor: float, kind: Literal["full", "diag", "spherical"]
+def shrink_covariance(
+    moment: Array,
+    noise: float,
+    prior_variance: float,
+    radius: float,
+    least_variance: float,
+    kind: Literal["full", "diag", "spherical"],
 ) -> tuple[Array, float]:
     """Estimate a covariance near the identity from its clipped, noisy second moment.
 
@@ -90,87 +124,92 @@ def shrunk_covariance(
     noise : float
         Standard deviation of the noise: "full", on diagonal entries, and noise / sqrt(2) on the others; "diag", on each
         variance; "spherical", on the trace.
-    doubt : float
-        Variance of the covariance's entries about the identity, as far as is known beforehand.
-    floor : float
-        Least variance, relative to the mean variance.
+    prior_variance : float
+        Variance of the covariance's entries about the identity, before anything is measured.
+    radius : float
+        Clip radius of rows.
+    least_variance : float
+        Least variance in any direction, relative to the mean variance.
     kind : {"full", "diag", "spherical"}
-        Which parts of the covariance there are.
+        Which parts the covariance has.
 
     Returns
     -------
     covariance : (d, d) array
-    doubt : float
-        What is left of it, relative to the new covariance.
+    posterior_variance : float
+        Variance of its entries that is left, relative to the new covariance.
     """
     columns = len(moment)
-    kept = clipped_variances(np.ones(columns), radius).mean()
+    kept = mean_clipped_variance(columns, radius)
     moment, noise = moment / kept, noise / kept
     size = np.trace(moment) / columns
     size_noise = noise / (columns if kind == "spherical" else math.sqrt(columns))
-    change, trust = shrunk(np.array([size - 1.0]), size_noise, doubt)
-    size_estimate = float(positive_mean(1.0 + change, size_noise * math.sqrt(trust))[0])
-    shape, signal = _shrunk_shape(moment - size * np.eye(columns), noise, doubt, kind)
+    change, factor = shrink(np.array([size - 1.0]), size_noise, prior_variance)
+    size_estimate = float(positive_mean(1.0 + change, size_noise * math.sqrt(factor))[0])
+    shape, shape_factor = _shrink_shape(moment - size * np.eye(columns), noise, prior_variance, kind)
     variances, axes = np.linalg.eigh(size_estimate * np.eye(columns) + shape)
-    # What is left of the noise in an eigenvalue: of a full matrix, about half the spread sqrt(2 d) of all of them.
-    left = 0.5 * math.sqrt(signal * (columns if kind == "full" else 1)) * noise
-    variances = np.maximum(positive_mean(variances, left), floor * size_estimate)
-    covariance = (axes * declipped_variances(variances * kept, radius)) @ axes.T
-    return covariance, doubt * noise**2 / (doubt + noise**2) / max(size_estimate, 1e-9) ** 2
+    # The noise left in an eigenvalue. In a full matrix it is about half the spread sqrt(2 d) of all eigenvalues.
+    left = 0.5 * math.sqrt(shape_factor * (columns if kind == "full" else 1)) * noise
+    variances = np.maximum(positive_mean(variances, left), least_variance * size_estimate)
+    covariance = (axes * unclip_variances(variances * kept, radius)) @ axes.T
+    return covariance, posterior_variance(prior_variance, noise**2) / max(size_estimate, 1e-9) ** 2
 
 
-def _shrunk_shape(deviation: Array, noise: float, doubt: float, kind: str) -> tuple[Array, float]:
-    """Shrink relative variances and correlations, each as a group; also return the mean share that was kept."""
+def _shrink_shape(deviation: Array, noise: float, prior_variance: float, kind: str) -> tuple[Array, float]:
+    """Shrink relative variances and correlations, each as a group; also return their mean factor."""
     columns = len(deviation)
     shape = np.zeros_like(deviation)
     if kind == "spherical" or columns == 1:
         return shape, 0.0
-    shape[np.diag_indices(columns)], share = shrunk(np.diag(deviation), noise, doubt)
+    shape[np.diag_indices(columns)], factor = shrink(np.diag(deviation), noise, prior_variance)
     if kind == "diag":
-        return shape, share
+        return shape, factor
     rows, cols = np.triu_indices(columns, 1)
-    correlations, share_of_correlations = shrunk(math.sqrt(2.0) * deviation[rows, cols], noise, doubt)
+    correlations, correlation_factor = shrink(math.sqrt(2.0) * deviation[rows, cols], noise, prior_variance)
     shape[rows, cols] = shape[cols, rows] = correlations / math.sqrt(2.0)
-    return shape, np.average([share, share_of_correlations], weights=[columns - 1, len(rows)])
+    return shape, np.average([factor, correlation_factor], weights=[columns - 1, len(rows)])
 
 
-def clipped_variances(variances: Array, radius: float) -> Array:
-    """Return the second moments of clip(y, radius), y ~ N(0, diag(variances)), one for each axis.
+def shrink_to_identity(
+    matrix: Array, noise: float, size: float, prior_variance: float, least_eigenvalue: float
+) -> Array:
+    """Return a positive definite matrix from a noisy one: about `size` times the identity, and what stands out.
+
+    Parameters
+    ----------
+    matrix : (d, d) array
+        Symmetric.
+    noise : float
+        Standard deviation of the noise on the diagonal. Off the diagonal it is noise / sqrt(2).
+    size : float
+        Expected value of the diagonal.
+    prior_variance : float
+        Variance of the entries about `size` times the identity, relative to size^2.
+    least_eigenvalue : float
+        Relative to the mean of all.
 
     Examples
     --------
-    >>> clipped_variances(np.array([1.0, 1.0]), 10.0).round(6), clipped_variances(np.array([1.0, 1.0]), 1.0).round(2)
-    (array([1., 1.]), array([0.39, 0.39]))
+    >>> shrink_to_identity(np.array([[1.0, 0.5], [0.5, 3.0]]), 1e-9, 1.0, 0.06, 0.1).round(3)
+    array([[1. , 0.5],
+           [0.5, 3. ]])
+    >>> shrink_to_identity(np.array([[1.0, 0.5], [0.5, 3.0]]), 100.0, 1.0, 0.06, 0.1).round(3)
+    array([[1., 0.],
+           [0., 1.]])
     """
-    squares = _normal_squares(len(variances))
-    factors = np.minimum(1.0, radius**2 / np.maximum(squares @ variances, 1e-300))
-    return variances * (factors @ squares) / len(squares)
+    columns, prior_variance = len(matrix), prior_variance * size**2
+    measured = float(np.trace(matrix)) / columns
+    change = shrink(np.array([measured - size]), noise / math.sqrt(columns), prior_variance)[0][0]
+    rows, cols = np.triu_indices(columns)
+    units = np.where(rows == cols, 1.0, math.sqrt(2.0))
+    shape = shrink((matrix - measured * np.eye(columns))[rows, cols] * units, noise, prior_variance)[0] / units
+    estimate = max(size + change, least_eigenvalue * size)
+    shrunk = estimate * np.eye(columns)
+    shrunk[rows, cols] += shape
+    shrunk[cols, rows] = shrunk[rows, cols]
+    values, axes = np.linalg.eigh(shrunk)
+    shrunk = (axes * np.maximum(values, least_eigenvalue * estimate)) @ axes.T
+    return (shrunk + shrunk.T) / 2
 
 
-def declipped_variances(moments: Array, radius: float) -> Array:
-    """Return the variances whose clipped second moments are `moments`: the inverse of ``clipped_variances``.
-
-    Examples
-    --------
-    >>> truth = np.array([2.0, 1.0, 0.5])
-    >>> declipped_variances(clipped_variances(truth, 2.0), 2.0).round(1)
-    array([2. , 1. , 0.5])
-    """
-    total = moments.sum()
-    if total > _FULL_CLIP * radius**2:
-        moments = moments * (_FULL_CLIP * radius**2 / total)
-    most = _DECLIP_MOST * np.maximum(moments, moments.mean())
-    variances = moments
-    for _ in range(_DECLIP_ROUNDS):
-        variances = np.clip(variances * moments / clipped_variances(variances, radius), moments, most)
-    return variances
-
-
-@lru_cache(maxsize=8)
-def _normal_squares(columns: int) -> Array:
-    """Squares of standard normal vectors, evenly spread: integrals over them are fixed and good to three digits."""
-    points = qmc.Sobol(columns, scramble=True, seed=0).random(1024)
-    squares = ndtri(np.clip(points, 1e-9, 1 - 1e-9)) ** 2
-    squares /= squares.mean(axis=0)
-    squares.setflags(write=False)
-    return squares
+shrunk, shrunk_covariance = shrink, shrink_covariance  # Names that mixture/ and regressions/ still use.

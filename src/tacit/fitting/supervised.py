@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.estimator import PrivateEstimator
 from tacit.fitting.target import one_column, open_with_target, target_numbers
-from tacit.messages import unquoted
+from tacit.messages import call_or_refuse
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 
@@ -39,4 +39,6 @@ def scored(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
     from sklearn import metrics
 
     complaint = "Predictions cannot be scored: y must be one value for each row of X, of the kind that was fitted to."
-    return float(unquoted(complaint, getattr(metrics, metric), one_column(y), predicted, sample_weight=sample_weight))
+    return float(
+        call_or_refuse(complaint, getattr(metrics, metric), one_column(y), predicted, sample_weight=sample_weight)
+    )

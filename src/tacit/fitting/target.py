@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from tacit.messages import name_or_kind, unquoted
+from tacit.arrays import Array
+from tacit.messages import call_or_refuse, name_or_kind
 from tacit.sources import Source, as_source, numeric, on_cluster
 from tacit.sources.numbers import matrix
-from tacit.statistics.components import Array
 from tacit.tables import Boolean, Categorical, Domain, Ignored, Numeric, Schema
 
 _CLASS_BOUNDS = (-1.0, 1.0)
@@ -195,14 +195,14 @@ def read_joint_domain(domain: Domain) -> Domain:
 
 def one_column(y: Any) -> NDArray[Any]:
     """Return targets as a vector; a refusal of scikit-learn's would tell how many there are."""
-    return unquoted("y must be one column: a value for each row of X.", column_or_1d, y, warn=True)
+    return call_or_refuse("y must be one column: a value for each row of X.", column_or_1d, y, warn=True)
 
 
 def target_numbers(y: Any) -> Array:
     values = one_column(y)
     if np.iscomplexobj(values):
         raise ValueError("Complex data not supported: y must be real numbers.")
-    return unquoted("y must be numbers, one for each row of X.", np.asarray, values, dtype=np.float64)
+    return call_or_refuse("y must be numbers, one for each row of X.", np.asarray, values, dtype=np.float64)
 
 
 def _target_last(schema: Schema, target: str) -> Schema:

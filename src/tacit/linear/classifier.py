@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from tacit.arrays import Array
 from tacit.fitting import check_choices, checked_budget, float_array
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import Classes, check_target_given, open_with_target
@@ -17,11 +18,10 @@ from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import Risk, RiskFit, in_units, minimise_risk, start_at_zero
 from tacit.linear.solvers import SOLVERS
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Boolean, Categorical, Domain, Schema
 
 _MOST_CERTAIN = 0.98  # Largest difference of the frequencies of two classes that the intercept starts from.
@@ -31,7 +31,7 @@ def check_classifier(estimator: Any) -> Any:
     """Refuse, in a sentence, parameters that make no sense; return the budget."""
     check_choices(estimator, solver=tuple(SOLVERS))
     if not isinstance(estimator.C, numbers.Real) or isinstance(estimator.C, bool) or not estimator.C > 0:
-        raise ValueError(f"C must be a positive number, and it is {brief(estimator.C)}.")
+        raise ValueError(f"C must be a positive number, and it is {describe(estimator.C)}.")
     return checked_budget(estimator)
 
 
@@ -51,7 +51,7 @@ def public_classes(estimator: Any, y: Any) -> Any:
         )
     classes = np.unique(np.asarray(estimator.classes))
     if classes.ndim != 1 or len(classes) < 2 or len(classes) != len(estimator.classes):
-        raise ValueError(f"classes must be two or more different labels, and they are {brief(estimator.classes)}.")
+        raise ValueError(f"classes must be two or more different labels, and they are {describe(estimator.classes)}.")
     return classes
 
 
@@ -62,7 +62,7 @@ def class_weights(estimator: Any, labels: Any) -> tuple[float, ...]:
     if not isinstance(estimator.class_weight, Mapping):
         raise ValueError(
             'class_weight must be None or a dictionary of weights by class. Weights such as "balanced" would have '
-            f"to be worked out from the rows; it is {brief(estimator.class_weight)}."
+            f"to be worked out from the rows; it is {describe(estimator.class_weight)}."
         )
     known = labels.tolist()
     if any(label not in known for label in estimator.class_weight):

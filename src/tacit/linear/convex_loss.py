@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
-from tacit.statistics.components import Array
+from tacit.arrays import Array
+from tacit.messages import describe
 
 _TRIALS = 512  # Random predictions and targets that a loss is checked on.
 _DIFFERENCE = 1e-4  # Step of the numerical derivative.
@@ -61,7 +61,7 @@ class ConvexLoss:
     def __post_init__(self) -> None:
         for name in ("lipschitz", "smoothness", "reach"):
             if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, and it is {brief(getattr(self, name))}.")
+                raise ValueError(f"{name} must be positive and finite, and it is {describe(getattr(self, name))}.")
         rng = np.random.default_rng(0)
         predictions, others, targets = rng.uniform(-self.reach, self.reach, (3, _TRIALS))
         slopes = self._vector(self.slope, predictions, targets)

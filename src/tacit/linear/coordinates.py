@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.linear.input_spread import InputSpread
 from tacit.release.row_maps import Standardise, Whiten
-from tacit.statistics.components import Array
 
 # What is added to the variance of each direction before inputs are divided by its square root.
 _NOISE_FACTOR = 16.0  # About one over the squared curvature of an ordinary row.

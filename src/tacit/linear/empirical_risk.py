@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, checked_budget
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
@@ -16,9 +17,8 @@ from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penal
 from tacit.linear.predictor import linear_predictions
 from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release import RowMap
-from tacit.statistics.components import Array
 
 
 class ERM(PrivateEstimator):
@@ -112,12 +112,14 @@ class ERM(PrivateEstimator):
         check_choices(self, solver=("auto", *SOLVERS))
         if not isinstance(self.loss, ConvexLoss):
             raise ValueError(
-                f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {brief(self.loss)}."
+                f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {describe(self.loss)}."
             )
         if self.regularizer is not None and not isinstance(self.regularizer, ElasticNetPenalty):
-            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {brief(self.regularizer)}.")
+            raise ValueError(f"regularizer must be an ElasticNetPenalty, and it is {describe(self.regularizer)}.")
         if self.constraint is not None and not isinstance(self.constraint, L2Ball | L1Ball | Box):
-            raise ValueError(f"constraint must be an L2Ball, an L1Ball or a Box, and it is {brief(self.constraint)}.")
+            raise ValueError(
+                f"constraint must be an L2Ball, an L1Ball or a Box, and it is {describe(self.constraint)}."
+            )
         if self.regularizer is None:
             penalty: Any = self.constraint
         elif self.constraint is None:

@@ -12,12 +12,13 @@ import math
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import noise_multiplier
 from tacit.linear.newton import GRADIENT
 from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
-from tacit.statistics.components import Array
 
 _MOMENTUM = 0.5
 RATE = 0.05  # Probability with which a row is in a sample.
@@ -81,12 +82,12 @@ def _mean_of_second_half(mean: Array, point: Array, index: int, iterations: int)
 
 def gradient_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
     """Return the plan's step."""
-    return [Gaussian(GRADIENT, math.sqrt(iterations / power), iterations, size)]
+    return [Gaussian(GRADIENT, noise_multiplier(power, iterations), iterations, size)]
 
 
 def sampled_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
     """Return the plan's step; a start for its noise, as the accountant knows no closed form."""
-    return [Sampled(RATE, Gaussian(GRADIENT, RATE * math.sqrt(iterations / power), iterations, size))]
+    return [Sampled(RATE, Gaussian(GRADIENT, RATE * noise_multiplier(power, iterations), iterations, size))]
 
 
 GRADIENT_DESCENT = Solver(descend, gradient_steps, lambda columns: _GRADIENT_ITERATIONS)

@@ -11,19 +11,19 @@ constraint; it follows its own gradient, one number a round with Laplace noise. 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import noise_multiplier, selection_step
 from tacit.fitting.measurement import measure
 from tacit.linear.penalties import L1Ball
 from tacit.linear.problem import Problem, keep_finite
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
-from tacit.privacy import Laplace, Selection, Step
+from tacit.privacy import Laplace, Step
 from tacit.release import Choice, Curator
 from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
-from tacit.statistics.components import Array
 
 CORNER, INTERCEPT = "corner", "intercept"
 _ITERATIONS = 20
@@ -67,8 +67,8 @@ def _move_intercept(problem: Problem, curator: Curator, point: Array) -> Array:
 def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
     """Return the plan's steps."""
     return [
-        Selection(CORNER, math.sqrt(iterations / (4 * _CHOICES_BUDGET)), iterations, size - 1),
-        Laplace(INTERCEPT, math.sqrt(iterations / (1 - _CHOICES_BUDGET)), iterations, 2),
+        selection_step(CORNER, _CHOICES_BUDGET, iterations, size - 1),
+        Laplace(INTERCEPT, noise_multiplier(1 - _CHOICES_BUDGET, iterations), iterations, 2),
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import open_with_target
@@ -15,9 +16,8 @@ from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import Risk, in_units, minimise_risk
 from tacit.linear.solvers import SOLVERS
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release import RowMap
-from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
 _SIGNAL = 1.0  # Standard deviation of predictions before anything is known, in units of residuals.
@@ -109,7 +109,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
-                raise ValueError(f"{name} must be a number, not negative, and it is {brief(value)}.")
+                raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
         return checked_budget(self)
 
     def _publish(self, scale: float) -> None:

@@ -14,13 +14,15 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import deal, split_budget
 from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
+from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
-from tacit.linear.row_shares import deal
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.two_stage_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import (
     Bins,
@@ -31,15 +33,15 @@ from tacit.statistics import (
     TableLayout,
     numbers_in_second_moment,
 )
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 LEVELS = "levels"
 _COLUMN_ROUNDS = 3
 
-# How the budget for moments is split, in squared signal-to-noise.
-_BUDGETS = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
-_BUDGETS_WITH_LEVELS = {LEVELS: 0.2, COLUMNS: 0.3, TAILS: 0.05, SECOND_MOMENTS: 0.45}
+# Parts of the budget for moments, as squared signal-to-noise ratios.
+# benchmarks/logistic_regression.py measures what they give.
+_PARTS = {COLUMNS: 0.3, TAILS: 0.1, SECOND_MOMENTS: 0.6}
+_PARTS_WITH_LEVELS = {LEVELS: 0.2, COLUMNS: 0.3, TAILS: 0.05, SECOND_MOMENTS: 0.45}
 
 _LEAST_FREQUENCY = 1e-4  # A level is taken to have at least this proportion of the rows.
 _MOSTLY_NOISE = 0.3  # If less than this part of the second moments is signal, only what stands out is kept.
@@ -88,9 +90,12 @@ class InputSchedule:
         return CellCounts(tuple(Bins(places, np.arange(max(2, len(places)))) for places in self.layout.levels))
 
     @property
+    def _parts(self) -> dict[str, float]:
+        return _PARTS_WITH_LEVELS if self.layout.levels else _PARTS
+
+    @property
     def _releases(self) -> dict[str, int]:
-        counts = {COLUMNS: _COLUMN_ROUNDS, TAILS: 1, SECOND_MOMENTS: 1}
-        return {LEVELS: 1, **counts} if self.layout.levels else counts
+        return dict.fromkeys(self._parts, 1) | {COLUMNS: _COLUMN_ROUNDS}
 
     @property
     def releases(self) -> int:
@@ -106,11 +111,8 @@ class InputSchedule:
             TAILS: 1 + 2 * numbers,
             SECOND_MOMENTS: 1 + self.columns + numbers_in_second_moment("full", self.columns),
         }
-        budgets = _BUDGETS_WITH_LEVELS if self.layout.levels else _BUDGETS
-        return [
-            deal(Gaussian(name, math.sqrt(count / (self.power * budgets[name])), count, sizes[name]), self.shares)
-            for name, count in self._releases.items()
-        ]
+        parts = {name: self.power * part for name, part in self._parts.items()}
+        return [deal(step, self.shares) for step in split_budget(parts, self._releases, sizes)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +215,7 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     most_rows = float(schedule.rows or max(float(counts[0]), 0.0) + _CERTAIN * noise / statistic.count)
     shift = np.clip(sums[0] / rows, -statistic.radius, statistic.radius)
     noisy = noise * statistic.radius / statistic.mean / rows
-    shift *= max(0.0, 1.0 - shift.size * noisy**2 / max(float(shift @ shift), 1e-300))
+    shift *= james_stein_factor(shift.size * noisy**2, float(shift @ shift))
     second = squares[0] / rows - np.outer(shift, shift)
     within = _covariances_of_levels(schedule, levels)
     second, left = _denoise(second, scales / units, within, noise * statistic.radius**2 / rows)
@@ -259,13 +261,13 @@ def _denoise(second: Array, scales: Array, within: Array, noise: float) -> tuple
     off = np.where(np.isnan(within), second - np.diag(np.diag(second)), 0.0)
     unit = noise * math.sqrt(columns / 2)  # The eigenvalues of pure noise end at twice this.
     unknown = np.count_nonzero(np.isnan(within)) - np.count_nonzero(np.isnan(np.diag(within)))
-    kept = max(0.0, 1.0 - unknown * noise**2 / 2 / max(float(np.sum(off * off)), 1e-300))
+    kept = float(james_stein_factor(unknown * noise**2 / 2, float(np.sum(off * off))))
     if kept < _MOSTLY_NOISE:
         values, axes = np.linalg.eigh(off)
         off = (axes * np.sign(values) * np.sqrt(np.maximum(values**2 - 4 * unit**2, 0.0))) @ axes.T
         left = 2 * _NOISE_LEFT * unit
     else:
         off, left = kept * off, 2 * kept * unit
-    trust = noise**2 / (noise**2 + (_VARIANCE_ERROR * float(np.mean(scales**2))) ** 2)
-    diagonal = trust * scales**2 + (1 - trust) * np.maximum(np.diag(second), 0.0)
+    weight = kalman_gain(noise**2, (_VARIANCE_ERROR * float(np.mean(scales**2))) ** 2)
+    diagonal = weight * scales**2 + (1 - weight) * np.maximum(np.diag(second), 0.0)
     return np.where(np.isnan(within), np.diag(diagonal) + off, within), left

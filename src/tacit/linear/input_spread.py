@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import check_shapes
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True, eq=False)

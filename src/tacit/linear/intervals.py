@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from tacit.messages import brief
-from tacit.statistics.components import Array
+from tacit.arrays import Array
+from tacit.messages import describe
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class CoefficientIntervals:
         array([[0.84, 1.16]])
         """
         if not isinstance(level, numbers.Real) or not 0 < level < 1:
-            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {brief(level)}.")
+            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
         reach = float(ndtri(0.5 + level / 2)) * np.array([-1.0, 1.0])
 
         def ends(middle: Any, error: Any) -> Array:

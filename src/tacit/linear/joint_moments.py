@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.engine import run
 from tacit.fitting.progress import Watch
 from tacit.linear.score_schedule import ScoreSchedule
 from tacit.mixture.scale_free import ScaleFree
 from tacit.release import Curator
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True, eq=False)

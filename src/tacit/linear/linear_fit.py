@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.linear.input_spread import InputSpread
-from tacit.statistics.components import Array
 
 _MOST_ROUNDS = 2000  # Rounds of coordinate descent.
 _TOLERANCE = 1e-12  # Change of coefficients, relative to the largest, at which coordinate descent stops.

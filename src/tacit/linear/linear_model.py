@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.fitting.supervised import scored
 from tacit.fitting.target import open_with_target
@@ -18,11 +19,10 @@ from tacit.linear.input_moments import input_layout
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.linear_fit import LinearFit
 from tacit.linear.regression_method import RegressionMethod, default_method
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
@@ -163,12 +163,14 @@ def _place(target: Any, names: Any, columns: int) -> int:
     if isinstance(target, str):
         known = [] if names is None else list(names)
         if target not in known:
-            raise ValueError(f"The target is the column {brief(target)}, and the moments have no column of that name.")
+            raise ValueError(
+                f"The target is the column {describe(target)}, and the moments have no column of that name."
+            )
         return known.index(target)
     whole = isinstance(target, numbers.Integral) and not isinstance(target, bool)
     if not whole or not -columns <= target < columns:
         raise ValueError(
-            f"The target must be a column's name or place, of {columns} columns, and it is {brief(target)}."
+            f"The target must be a column's name or place, of {columns} columns, and it is {describe(target)}."
         )
     if columns < 2:
         raise ValueError("A regression takes moments of two columns or more.")
@@ -201,4 +203,4 @@ def check_number(name: str, value: Any, most: float = math.inf) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not 0 <= value <= most or value == math.inf:
         up_to = "or more" if most == math.inf else f"to {most:g}"
-        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {brief(value)}.")
+        raise ValueError(f"{name} must be a number, 0 {up_to}, and it is {describe(value)}.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit.fitting import PrivateEstimator
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.statistics.losses import SmoothedHingeLoss
 
 
@@ -85,7 +85,7 @@ class LinearSVC(LinearClassifierMixin, PrivateEstimator):
 
     def _check_width(self) -> None:
         if not 0 < self.width < float("inf"):
-            raise ValueError(f"width must be a positive number, and it is {brief(self.width)}.")
+            raise ValueError(f"width must be a positive number, and it is {describe(self.width)}.")
 
     def _check_classes(self) -> None:
         if len(self.classes_) > 2:

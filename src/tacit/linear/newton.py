@@ -12,7 +12,7 @@ what a round says, and how noisy that is. Whatever the number of rounds, nearly 
   length, and later rounds go on correcting it.
 - *Gradients* are weighed so that no target could make them longer than half of an ordinary row
   (:class:`tacit.statistics.LossGradients`): half the noise of rows that are shortened, at next to no loss.
-- *Where rows are many*, all rounds but the last two are of shares of them (:mod:`tacit.linear.row_shares`), to save
+- *Where rows are many*, all rounds but the last two are of shares of them (:mod:`tacit.fitting.allocation`), to save
   time. What other rows would have said is noise like any other.
 """
 
@@ -25,14 +25,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import deal, noise_multiplier
 from tacit.fitting.measurement import Measurement, measure
+from tacit.fitting.shrinkage import james_stein_factor
 from tacit.linear.problem import SAMPLING, Problem, keep_finite
-from tacit.linear.row_shares import deal
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 EARLY, GRADIENT = "early gradient", "gradient"
 SIGNAL = 2.0  # Standard deviation of predictions before anything is known.
@@ -107,9 +108,9 @@ def steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Ste
     early = _early_rounds(iterations, shares)
     late = iterations - early
     first = power * _EARLY_BUDGET if early else 0.0
-    steps: list[Step] = [Gaussian(GRADIENT, math.sqrt(late / (power - first)), late, size + 1)]
+    steps: list[Step] = [Gaussian(GRADIENT, noise_multiplier(power - first, late), late, size + 1)]
     if early:
-        steps.insert(0, deal(Gaussian(EARLY, math.sqrt(early / first), early, size + 1), shares))
+        steps.insert(0, deal(Gaussian(EARLY, noise_multiplier(first, early), early, size + 1), shares))
     return steps
 
 
@@ -203,8 +204,8 @@ def secant(step: Array, before: Array, curved: Array, after: Array, curves: Arra
     """
     expected = (curved + curves) @ step / 2
     surprise = after - before - expected
-    trust = max(0.0, 1.0 - _CAUTION * len(step) * noise**2 / max(float(surprise @ surprise), 1e-300))
-    return step, surprise * (trust / max(float(expected @ step), 1e-300))
+    signal = float(james_stein_factor(_CAUTION * len(step) * noise**2, float(surprise @ surprise)))
+    return step, surprise * (signal / max(float(expected @ step), 1e-300))
 
 
 def correct_hessian(hessian: Array, secants: tuple[tuple[Array, Array], ...]) -> Array:

@@ -16,7 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import count_shares, split_budget
+from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
+from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.input_moments import InputSchedule, measure_inputs
@@ -24,12 +28,10 @@ from tacit.linear.linear_fit import LinearFit
 from tacit.linear.problem import Problem, noise_of_one_release
 from tacit.linear.rare_levels import widen_rare_levels
 from tacit.linear.residuals import LEVEL, SQUARES, Residuals
-from tacit.linear.row_shares import shares_of
 from tacit.linear.solver import Solution
-from tacit.privacy import Budget, Gaussian, Relation, Step
+from tacit.privacy import Budget, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
-from tacit.statistics.components import Array
 from tacit.statistics.losses import HuberLoss
 
 # How the budget is split, in squared signal-to-noise.
@@ -75,7 +77,7 @@ class NewtonSchedule:
     @cached_property
     def inputs(self) -> InputSchedule:
         """What is released about inputs and target."""
-        shares = shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
+        shares = count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
         return InputSchedule(self.layout, self.neighbors, self.rows, _MOMENTS_BUDGET, shares)
 
     @property
@@ -86,7 +88,8 @@ class NewtonSchedule:
     def steps(self) -> list[Step]:
         """Return the plan's steps."""
         gradients = newton.steps(self.iterations, 1 + self.columns, _GRADIENTS_BUDGET, self.inputs.shares)
-        residuals = [Gaussian(name, power**-0.5, 1, 1) for name, power in _RESIDUALS_BUDGETS.items()]
+        ones = dict.fromkeys(_RESIDUALS_BUDGETS, 1)
+        residuals = split_budget(_RESIDUALS_BUDGETS, ones, ones)
         return [*self.inputs.steps(), *gradients, *residuals]
 
 
@@ -158,7 +161,7 @@ def _shrink_slopes(solution: Solution, problem: Problem) -> Solution:
         return solution
     damped = 1 - unsure / prior
     measured = float(np.sum(variances * slopes**2)) / damped**2
-    kept = max(0.0, 1.0 - unsure / damped / max(measured, 1e-300))
+    kept = float(james_stein_factor(unsure / damped, measured))
     factor = min(1.0, kept / damped)
     return replace(solution, coefficients=np.column_stack([solution.coefficients[:, :1], factor * slopes]))
 
@@ -180,7 +183,7 @@ def _linear_fit(
     predicted = float(solution.coefficients[0, 0])
     if problem.intercept:
         before = float(solution.noise_covariance[0, 0]) + _SKEW**2
-        kept = before / (before + level_error)
+        kept = kalman_gain(before, level_error)
         predicted += kept * level
         errors[0] = errors[:, 0] = 0.0
         errors[0, 0] = kept * level_error
@@ -209,8 +212,8 @@ def best_threshold(noise: float) -> float:
     [0.7, 1.35, 4.0]
     """
 
-    def variance(threshold: float) -> float:
+    def clipped_moments(threshold: float) -> tuple[float, float]:
         loss = HuberLoss(threshold)
-        return (loss.square + (noise * threshold) ** 2) / loss.within**2
+        return loss.within, loss.square
 
-    return min(_THRESHOLDS, key=variance)
+    return least_variance_radius(_THRESHOLDS, noise, clipped_moments)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
-from tacit.statistics.components import Array
+from tacit.arrays import Array
+from tacit.messages import describe
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class Box:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"A box must have low below high, and they are {brief(self.low)} and {brief(self.high)}.")
+            raise ValueError(
+                f"A box must have low below high, and they are {describe(self.low)} and {describe(self.high)}."
+            )
 
     def prox(self, slopes: Array, step: float) -> Array:
         """Return slopes brought inside."""
@@ -126,4 +128,4 @@ class Penalised:
 
 def _check_radius(radius: float) -> None:
     if not 0 < radius < np.inf:
-        raise ValueError(f"The radius of a ball must be positive and finite, and it is {brief(radius)}.")
+        raise ValueError(f"The radius of a ball must be positive and finite, and it is {describe(radius)}.")

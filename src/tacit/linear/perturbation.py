@@ -12,17 +12,17 @@ moments of inputs have been released for.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import noise_multiplier
 from tacit.linear.problem import Problem, keep_finite
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Step, TiltedGaussian
 from tacit.release import Curator, Minimum
 from tacit.statistics import WeighedGradients
-from tacit.statistics.components import Array
 
 MINIMUM, TILT = "minimum", "tilt"
 _CLIP_RADIUS = 1.0  # Row length beyond which rows weigh less, in typical row lengths.
@@ -77,14 +77,14 @@ def _minimise(problem: Problem, curator: Curator, ridge: Array, tilt: str | None
 
 def output_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
     """Return the plan's step."""
-    return [Gaussian(MINIMUM, math.sqrt(1 / power), 1, size)]
+    return [Gaussian(MINIMUM, noise_multiplier(power), 1, size)]
 
 
 def objective_steps(iterations: int, size: int, power: float, shares: int = 1) -> list[Step]:
     """Return the plan's steps."""
     return [
-        TiltedGaussian(TILT, math.sqrt(1 / (power * (1 - _MASK_BUDGET))), 1, size),
-        Gaussian(MINIMUM, math.sqrt(1 / (power * _MASK_BUDGET)), 1, size),
+        TiltedGaussian(TILT, noise_multiplier(power * (1 - _MASK_BUDGET)), 1, size),
+        Gaussian(MINIMUM, noise_multiplier(power * _MASK_BUDGET), 1, size),
     ]
 
 

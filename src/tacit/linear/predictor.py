@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import check_shapes
 from tacit.linear.input_spread import InputSpread
-from tacit.statistics.components import Array
 
 
 def linear_predictions(estimator: Any, X: Any) -> Array:

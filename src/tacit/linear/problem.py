@@ -10,12 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.clipping import radius_within_noise
 from tacit.fitting.measurement import measure
 from tacit.linear.coordinates import Coordinates
 from tacit.privacy import Plan, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5  # Gradient clip radius, in lengths of the longest gradient of an ordinary row.
 _SMALL_NOISE = 0.12  # Noise, relative to sampling error, below which a shorter clip radius does not pay.
@@ -75,7 +76,7 @@ class Problem:
         """Gradient clip radius: half of an ordinary row's longest gradient, and more where noise is small anyway."""
         ordinary = self.loss.lipschitz * self.coordinates.length
         relative = self.noise * self.coordinates.length / (SAMPLING * math.sqrt(self.rows))
-        return ordinary * float(np.clip(_SMALL_NOISE / max(relative, 1e-300), _LEAST_RADIUS, _MOST_RADIUS))
+        return ordinary * float(radius_within_noise(relative, _SMALL_NOISE, 1, _LEAST_RADIUS, _MOST_RADIUS))
 
     def gradients(self, coefficients: Array, curvature: float = 0.0) -> LossGradients:
         """Return the statistic at these coefficients."""

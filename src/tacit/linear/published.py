@@ -14,7 +14,7 @@ from tacit.linear.linear_fit import LinearFit
 from tacit.linear.linear_model import check_number
 from tacit.linear.regression_method import RegressionMethod
 from tacit.linear.solver import count_releases
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import Curator
 from tacit.statistics import BlockCentre, BlockSquares
@@ -38,7 +38,8 @@ def check_published(model: Any) -> None:
     number = isinstance(size, numbers.Real) and not isinstance(size, bool)
     if size is not None and not (number and (size >= 1 if whole else 0 < size < 1)):
         raise ValueError(
-            f"batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is {brief(size)}."
+            "batch_size must be None, a number of rows or a share of them, between 0 and 1, and it is "
+            f"{describe(size)}."
         )
     if model.method == "trimmed":
         _range(model.gradient_bounds)
@@ -135,7 +136,7 @@ def _range(bounds: Any) -> tuple[float, float]:
     if not (-1e100 < low < high < 1e100):
         raise ValueError(
             'method="trimmed" needs gradient_bounds: what each column of the mean gradient is publicly known to lie '
-            f"within, as a number r for within r of zero, or a pair (low, high); it is {brief(bounds)}."
+            f"within, as a number r for within r of zero, or a pair (low, high); it is {describe(bounds)}."
         )
     return low, high
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.clipping import minimax_scale, radius_within_noise
 from tacit.fitting.measurement import measure
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import shrink
 from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
-from tacit.statistics.components import Array
 
 SQUARES, LEVEL = "squared residuals", "level"
 SCALE_DOUBT = 0.25  # Prior variance of the squared residual scale, relative to its square.
@@ -48,19 +49,19 @@ class Residuals:
     def measure_variance(self, curator: Curator) -> float:
         """Release the mean square of residuals; return it, or the squared scale where noise hides the difference."""
         noise = self._unit_noise(curator, SQUARES)
-        radius = min(max(math.sqrt(_SQUARES_NOISE / noise), _LEAST_RADIUS), _MOST_RADIUS)
+        radius = float(radius_within_noise(noise, _SQUARES_NOISE, 2, _LEAST_RADIUS, _MOST_RADIUS))
         bound = (radius * self.scale) ** 2
         squares = measure(curator, SQUARES, self._sum(bound, squared=True))
         usual = self.scale**2
         surprise = np.array([float(squares.value[0]) / self.rows * bound - usual])
-        known = shrunk(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
+        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
         return max(usual + float(known[0]), 0.5 * usual)
 
     def measure_mean(self, curator: Curator, variance: float) -> tuple[float, float]:
         """Release the mean of residuals with this variance; return it, and the variance of its error."""
         noise, tails = self._unit_noise(curator, LEVEL), variance / self.scale**2
-        affordable = math.sqrt(tails / (4 * noise))  # Here noise is as large as the bias that this variance allows.
-        radius = max(_LEVEL_NOISE / (noise * math.sqrt(self.rows)), min(_TAILS * tails**1.5, affordable), _LEAST_RADIUS)
+        minimax = float(minimax_scale(Clip(), tails, 2, noise, 1.0))
+        radius = max(_LEVEL_NOISE / (noise * math.sqrt(self.rows)), min(_TAILS * tails**1.5, minimax), _LEAST_RADIUS)
         statistic = self._sum(min(radius, _MOST_RADIUS) * self.scale, squared=False)
         total = measure(curator, LEVEL, statistic)
         unit = float(statistic.scale[0]) / self.rows

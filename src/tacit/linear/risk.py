@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import progress
+from tacit.fitting.allocation import count_shares
 from tacit.linear.coordinates import Coordinates, Scatter
 from tacit.linear.input_moments import InputSchedule, input_layout, measure_inputs, public_scatter
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.newton import SIGNAL
 from tacit.linear.problem import Penalty, Problem, noise_of_one_release
 from tacit.linear.rare_levels import widen_rare_levels
-from tacit.linear.row_shares import shares_of
 from tacit.linear.solver import Solution, count_releases
 from tacit.linear.solvers import SOLVERS
 from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
-from tacit.statistics.components import Array
 from tacit.tables import Domain
 
 _MOMENTS_BUDGET = 0.15  # Part of the budget for the moments of inputs, in squared signal-to-noise.
@@ -121,7 +121,7 @@ def minimise_risk(
         raise ValueError(f"solver={solver_name!r} {refusal}")
     iterations = solver.default_iterations(columns) if estimator.n_iter == "auto" else int(estimator.n_iter)
     size = outputs * (1 + columns)
-    shares = shares_of(n_rows, size, budget, estimator.neighbors)
+    shares = count_shares(n_rows, size, budget, estimator.neighbors)
     inputs = InputSchedule(layout, estimator.neighbors, n_rows, _MOMENTS_BUDGET, shares)
     power = 1 - _MOMENTS_BUDGET
     steps = [*(inputs.steps() if solver.measures_inputs else []), *solver.steps(iterations, size, power, shares)]

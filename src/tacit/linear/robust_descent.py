@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.measurement import measure
 from tacit.linear.newton import GRADIENT
 from tacit.linear.problem import Problem
@@ -26,7 +27,6 @@ from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
 from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
-from tacit.statistics.components import Array
 
 ROWS = "number of rows"
 RATE = 0.05  # Probability with which a row is in a sample, by default.
@@ -90,7 +90,7 @@ def _measure_robust_gradient(
         noise = curator.noise(GRADIENT, RobustSum(zero, np.ones(values.size), influence, values))
         scale = minimax_scale(influence, np.full(values.size, moment), 2, noise, seen) / 2
     statistic = RobustSum(zero, scale, influence, values)
-    return values.among_all(statistic.reach * measure(curator, GRADIENT, statistic).value / seen)
+    return values.among_all(statistic.half_width * measure(curator, GRADIENT, statistic).value / seen)
 
 
 def descend_once(problem: Problem, point: Array, gradient: Array, step: float) -> Array:

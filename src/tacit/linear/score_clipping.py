@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.clipping import clipped_score_moments, least_variance_radius
 from tacit.fitting.shrinkage import shrunk
-from tacit.regressions.regression_moments import kept_by_clipping
-from tacit.statistics.components import Array
 
 # Clip radii to choose from, in typical lengths of scores.
 _RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
@@ -41,11 +41,10 @@ def best_radius(columns: int, noise: float) -> float:
     [0.7, 2.0, 5.0]
     """
 
-    def variance(radius: float) -> float:
-        kept, spread = kept_by_clipping(columns, typical_length(columns), radius * math.sqrt(1 + columns))
-        return (spread + (noise * radius) ** 2) / kept**2
+    def clipped_moments(radius: float) -> tuple[float, float]:
+        return clipped_score_moments(columns, typical_length(columns), radius * math.sqrt(1 + columns))
 
-    return min(_RADII, key=variance)
+    return least_variance_radius(_RADII, noise, clipped_moments)
 
 
 def smooth_matrix(matrix: Array, noise: float, usual: float) -> Array:

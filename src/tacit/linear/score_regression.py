@@ -20,7 +20,7 @@ In the end the mean residual is released by itself (:mod:`tacit.linear.residuals
     coefficients += gain @ mean score, of all rows, with the second moment of scores
     release the mean residual
 
-Where rows are many, all releases but the last two are of shares of them (:mod:`tacit.linear.row_shares`).
+Where rows are many, all releases but the last two are of shares of them (:mod:`tacit.fitting.allocation`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.clipping import clipped_score_moments
 from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk
+from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink
 from tacit.linear.input_spread import InputSpread
 from tacit.linear.joint_moments import JointMoments, measure_moments
 from tacit.linear.linear_fit import LinearFit
@@ -47,10 +49,8 @@ from tacit.linear.score_schedule import (
     REFINING,
     ScoreSchedule,
 )
-from tacit.regressions.regression_moments import kept_by_clipping
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
-from tacit.statistics.components import Array
 
 _WEIGHTS = (0.5, 1.0, 0.7)  # Weights of counts, means and second moments of scores. The first and the last are free.
 _FIRST_RADIUS = 1.3  # First clip radius, in lengths of an ordinary score.
@@ -184,7 +184,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
     wide, scale = len(fit.coefficients), fit.scale
     hessian = kept * np.eye(wide) if fit.hessian is None else fit.hessian
     gain = _gain(hessian, scores.noise, fit.prior_variance, moments.origin is None)
-    gain = gain * shrunk(scores.mean, scores.noise, _FLAT_PRIOR)[1]
+    gain = gain * shrink(scores.mean, scores.noise, _FLAT_PRIOR)[1]
     step = gain @ scores.mean
     covariance = _noise_after_step(fit, gain, hessian, (scale * scores.noise) ** 2)
     new_scale = scale
@@ -193,7 +193,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
         square_noise = scores.unit_noise * radius**2 / second / (wide * spread)
         # The part of a step that is noise is not taken off the residuals but added to them.
         noisy = scores.noise**2 * float(np.sum(gain * gain))
-        change = shrunk(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
+        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
         change += noisy - max(float(step @ step) - noisy, 0.0)
         new_scale = scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE))
     known = float(np.trace(covariance)) / wide / new_scale**2
@@ -219,10 +219,10 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     statistic = ComponentMoments(curvature, scores.components.reach, 0.0, 0.0, 1.0)
     measurement = measure(curator, HESSIAN, statistic)
     measured = statistic.parts(measurement.value)[2][0] / rows
-    kept = kept_by_clipping(columns, statistic.radius, scores.radius)[0]
+    kept = clipped_score_moments(columns, statistic.radius, scores.radius)[0]
     noise = measurement.noise / rows * statistic.radius**2
     unsure = (noise / kept) ** 2 / 2
-    error = unsure * SHAPE_DOUBT / (unsure + SHAPE_DOUBT)
+    error = posterior_variance(SHAPE_DOUBT, unsure)
     hessian = smooth_matrix(measured, noise, kept)
     return replace(fit, hessian=hessian, hessian_error=min(error, fit.hessian_error))
 
@@ -273,7 +273,7 @@ def _measure_scores(
 
 def _clipped_gaussian(scores: ComponentMoments) -> tuple[float, float]:
     """Return the Hessian and the second moment that clipped scores have in each direction, for Gaussian rows."""
-    return kept_by_clipping(len(scores.components.centre), scores.components.reach, scores.radius)
+    return clipped_score_moments(len(scores.components.centre), scores.components.reach, scores.radius)
 
 
 def _gain(hessian: Array, noise: float, prior_variance: float, intercept: bool) -> Array:
@@ -312,7 +312,7 @@ def _shrink_slopes(fit: ScoreState) -> ScoreState:
         return fit
     noise = 1 / (1 / unsure - 1 / prior)
     damped = prior / (prior + noise)
-    kept = max(0.0, 1.0 - max(len(slopes) - 2, 0) * noise / max(float(slopes @ slopes) / damped**2, 1e-300))
+    kept = james_stein_factor(max(len(slopes) - 2, 0) * noise, float(slopes @ slopes) / damped**2)
     factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
     return replace(fit, coefficients=factor * fit.coefficients)
 

@@ -6,20 +6,21 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import MOST_SHARES, count_shares, deal, rescale, weigh_releases
 from tacit.linear.residuals import LEVEL, SQUARES
-from tacit.linear.row_shares import MOST_SHARES, deal, shares_of
 from tacit.mixture.scale_free import ScaleFree
 from tacit.moments.two_stage_moments import StagedMoments
 from tacit.privacy import Budget, Gaussian, Relation, Step
-from tacit.release import planned
+from tacit.release import calibrated_plan
 from tacit.statistics import numbers_in_second_moment
-from tacit.statistics.components import Array
 
 REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
 
-# The budget, in squared signal-to-noise: of all moments together, and of each release after them.
-_MOMENTS_BUDGET = 0.2
-_RELEASE_BUDGETS = {REFINING: 0.055, HESSIAN: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
+# Parts of the budget, as squared signal-to-noise ratios: of all moments together, and of each release after them.
+# benchmarks/linear_regression.py measures what they give.
+_MOMENTS_PART = 0.2
+_PARTS = {REFINING: 0.055, HESSIAN: 0.04, SQUARES: 0.02, FINAL: 0.47, LEVEL: 0.05}
 FIRST_REFINEMENTS, LATER_REFINEMENTS = 3, 1  # Newton steps before and after the Hessian is measured.
 _RELEASES = {REFINING: FIRST_REFINEMENTS + LATER_REFINEMENTS, HESSIAN: 1, SQUARES: 1, FINAL: 1, LEVEL: 1}
 
@@ -54,7 +55,7 @@ class ScoreSchedule:
     @cached_property
     def shares(self) -> int:
         """How many shares the rows are dealt out into."""
-        return shares_of(self.rows, 1 + self.columns, self.budget, self.neighbors)
+        return count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
 
     @property
     def releases(self) -> int:
@@ -72,26 +73,21 @@ class ScoreSchedule:
 
     def _repeatedly(self, rows: int | None) -> bool:
         """Return whether moments can be measured repeatedly, in their own units: the noise decides."""
-        part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_BUDGET), self.budget.delta)
-        multiplier = planned([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
+        part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_PART), self.budget.delta)
+        multiplier = calibrated_plan([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
         replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
         noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
         return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
 
     def steps(self) -> list[Step]:
         """Return the plan's steps. All but the last two are of shares of the rows, where these are dealt out."""
-        moments = self.moments().steps()
-        power = sum(step.count / step.noise_multiplier**2 for step in moments)
-        moments = [deal(step.scaled(math.sqrt(power / _MOMENTS_BUDGET)), self.shares) for step in moments]
-        return [*moments, *(self._step(name) for name in _RELEASES)]
-
-    def _step(self, name: str) -> Step:
-        of_scores = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
-        size = 1 if name in (SQUARES, LEVEL) else of_scores
-        step = Gaussian(name, _RELEASE_BUDGETS[name] ** -0.5, _RELEASES[name], size)
-        return step if name in (FINAL, LEVEL) else deal(step, self.shares)
+        numbers = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
+        sizes = {REFINING: numbers, HESSIAN: numbers, SQUARES: 1, FINAL: numbers, LEVEL: 1}
+        early = [*rescale(self.moments().steps(), _MOMENTS_PART), *weigh_releases(_PARTS, _RELEASES, sizes)]
+        return [step if step.name in (FINAL, LEVEL) else deal(step, self.shares) for step in early]
 
     @property
     def final_noise(self) -> float:
         """The noise of the final scores, relative to that of the Hessian."""
-        return self._step(FINAL).noise_multiplier / self._step(HESSIAN).noise_multiplier
+        multipliers = {step.name: step.noise_multiplier for step in self.steps()}
+        return multipliers[FINAL] / multipliers[HESSIAN]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.arrays import Array
 from tacit.fitting.progress import Watch
 from tacit.linear.problem import Problem
 from tacit.privacy import Step
 from tacit.release import Curator
-from tacit.statistics.components import Array
 
 AfterRelease = Callable[[str, Array], None]
 """What is called after each release: with the name of its step, and the coefficients if the search ended there."""

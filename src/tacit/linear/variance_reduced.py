@@ -18,13 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.measurement import measure
 from tacit.linear.problem import Problem, keep_finite, measure_gradient
 from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
-from tacit.statistics.components import Array
 
 SNAPSHOT, DIFFERENCE = "snapshot gradient", "sampled difference"
 RATE = 0.05  # Probability with which a row is in a sample.
@@ -97,8 +98,8 @@ class EpochRule:
         """Return the plan's steps: most of the budget for snapshots, and about what is left for differences."""
         inner, rest = sum(self.epoch_lengths(iterations)), 1 - _SNAPSHOTS_BUDGET
         return [
-            Gaussian(SNAPSHOT, math.sqrt(iterations / (_SNAPSHOTS_BUDGET * power)), iterations, size),
-            Sampled(RATE, Gaussian(DIFFERENCE, RATE * math.sqrt(inner / (rest * power)), inner, size)),
+            Gaussian(SNAPSHOT, noise_multiplier(_SNAPSHOTS_BUDGET * power, iterations), iterations, size),
+            Sampled(RATE, Gaussian(DIFFERENCE, RATE * noise_multiplier(rest * power, inner), inner, size)),
         ]
 
     def releases(self, iterations: int) -> int:

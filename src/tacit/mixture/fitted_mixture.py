@@ -13,7 +13,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.mixture_parameters import checked_mixture_budget
 from tacit.mixture.model_choice import checked_grid
@@ -70,7 +70,7 @@ class FittedMixture(DensityMixin, PrivateEstimator):
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
             )
         inside, labels = self._draw(n_samples, np.random.default_rng(random_state))
         return self._domain.table(inside), np.where(labels == self.n_components_, -1, labels)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.fitting import float_array, progress
 from tacit.fitting.engine import run
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture import published_compositions as compositions
 from tacit.mixture.dp_em import Joint, PerParameter, public_means
 from tacit.mixture.fitted_mixture import FittedMixture
@@ -25,7 +25,7 @@ from tacit.mixture.table_mixture import table_layout
 from tacit.mixture.table_scale_free import TableScaleFree
 from tacit.mixture.uncertainty import kept_releases
 from tacit.privacy import Budget, Plan, Step
-from tacit.release import uncalibrated
+from tacit.release import stated_plan
 from tacit.statistics.components import Array
 from tacit.tables import Domain
 
@@ -194,13 +194,13 @@ class GaussianMixture(FittedMixture):
         if means is None or means.shape != shape or not np.isfinite(means).all():
             raise ValueError(
                 f"init must be {self.n_components} finite means of {domain.columns} column(s), and it is "
-                f"{brief(self.init)} of another shape, or has cells that are not finite."
+                f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
         return domain.standardise(means)
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         if self.method == "per_parameter" and not isinstance(self.bounds, str):
-            stated = uncalibrated(steps, budget, self.neighbors)
+            stated = stated_plan(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
                 return stated
         return super()._plan(steps, budget)

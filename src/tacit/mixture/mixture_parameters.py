@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.fitting import check_choices, checked_budget
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.model_choice import checked_grid
 from tacit.mixture.prior import MixturePrior
 from tacit.mixture.published_compositions import COMPOSITIONS
@@ -22,18 +22,18 @@ def checked_mixture_budget(model: Any) -> Budget:
         model, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
     )
     if isinstance(model.init, str) and model.init not in ("private", "public"):
-        raise ValueError(f'init must be "private", "public" or an array of means, and it is {brief(model.init)}.')
+        raise ValueError(f'init must be "private", "public" or an array of means, and it is {describe(model.init)}.')
     if len(grid) > 1 and (model.method != "scale_free" or not isinstance(model.init, str) or model.init != "private"):
         raise ValueError(
-            f"The number of components is chosen (n_components={brief(model.n_components)}) by "
+            f"The number of components is chosen (n_components={describe(model.n_components)}) by "
             'method="scale_free" with init="private" alone, as it grows its own candidates; pass one number.'
         )
     if model.prior is not None and not isinstance(model.prior, MixturePrior):
-        raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {brief(model.prior)}.")
+        raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {describe(model.prior)}.")
     budget = checked_budget(model, missing=("error", "ignore", "model"))
     if model.missing == "model" and model.method != "scale_free":
         raise ValueError(
-            f'missing="model" is there for method="scale_free" alone, and the method is {brief(model.method)}. Pass '
+            f'missing="model" is there for method="scale_free" alone, and the method is {describe(model.method)}. Pass '
             'missing="ignore" to leave rows with missing cells out.'
         )
     return budget

@@ -27,7 +27,7 @@ import numpy as np
 
 from tacit.fitting.engine import Noise
 from tacit.fitting.moment_weights import block_weights, nats_to_noise
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.outliers import WithOutliers
 from tacit.mixture.scale_free import REFINING, SHARES, Fit, ScaleFree, constrained
@@ -64,7 +64,7 @@ def checked_grid(n_components: Any) -> tuple[int, ...]:
     if not numbers_in_grid or not all(isinstance(k, numbers.Integral) and k >= 1 for k in numbers_in_grid):
         raise ValueError(
             'n_components must be a whole number, at least 1, or "auto" or several such numbers to choose from, and it '
-            f"is {brief(n_components)}."
+            f"is {describe(n_components)}."
         )
     return tuple(sorted({int(k) for k in numbers_in_grid}))
 

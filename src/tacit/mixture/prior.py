@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.mixture import Mixture
 from tacit.statistics.components import Array
 
@@ -47,11 +47,11 @@ class MixturePrior:
             if name == "degrees" and value is None:
                 continue
             if not isinstance(value, numbers.Real) or not 0 < value < math.inf:
-                raise ValueError(f"The prior's {name} must be a positive, finite number, and it is {brief(value)}.")
+                raise ValueError(f"The prior's {name} must be a positive, finite number, and it is {describe(value)}.")
         if self.concentration < 1:
             raise ValueError(
                 f"The prior's concentration must be at least 1, as no component starts with fewer than 0 rows, and it "
-                f"is {brief(self.concentration)}."
+                f"is {describe(self.concentration)}."
             )
 
     def posterior_mode(self, counts: Array, likeliest: Mixture) -> Mixture:

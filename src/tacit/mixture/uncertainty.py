@@ -34,7 +34,7 @@ from scipy.stats import t
 
 from tacit.fitting.engine import Model, run
 from tacit.fitting.progress import Watch, progress
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.mixture.method_of_moments import Evidence, Fit, Release
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.model_choice import gaussian_parameters, settled
@@ -88,9 +88,9 @@ class MixtureIntervals:
 def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
     """Return intervals for a fitted `tacit.GaussianMixture`, in the units of its rows."""
     if not isinstance(level, numbers.Real) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {brief(level)}.")
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
     if not isinstance(n_bootstrap, numbers.Integral) or n_bootstrap < 10:
-        raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {brief(n_bootstrap)}.")
+        raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {describe(n_bootstrap)}.")
     if model._rows_known is None:
         raise ValueError(
             'The number of rows is secret and no release tells it; intervals need method="scale_free", or '

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 from tacit.tables import Domain
 
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.moments.factors import Factors, likeliest_factors
 from tacit.moments.moments import Moments
-from tacit.statistics.components import Array
 
 # Each method, and the method of Moments that it is.
 _METHODS = {"adaptive": "adaptive", "paper": "published"}
@@ -149,7 +149,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
             )
         z = self._factors.sample(n_samples, np.random.default_rng(random_state))
         return self._domain.table(self._domain.standardise(self._domain.restore(z)))
@@ -158,7 +158,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         if not isinstance(self.n_components, numbers.Integral) or not 1 <= self.n_components <= columns:
             raise ValueError(
                 f"n_components must be a whole number from 1 to the number of columns, {columns}, and it is "
-                f"{brief(self.n_components)}."
+                f"{describe(self.n_components)}."
             )
 
     def _fit_to_moments(self, moments: Moments, note: str) -> FactorAnalysis:

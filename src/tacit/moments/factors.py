@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.moments.spectrum import top_eigenpairs
-from tacit.statistics.components import Array
 
 # When expectation-maximisation ends.
 _MOST_ROUNDS = 1000

@@ -26,16 +26,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import shrunk, shrunk_covariance
+from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.mixture.scale_free import GROWING, REFINING, SHARES, TAILS
 from tacit.moments.estimates import MomentEstimates, PublicFacts
-from tacit.privacy import Gaussian, Step
+from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, Components, ComponentSquares, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 # How many rounds there are. These and all numbers below are those of tacit.mixture.scale_free, which says more on them.
 _GROWING_ROUNDS = 2
@@ -69,11 +70,8 @@ def iterated_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             'n_iter=3 or more, or "auto".'
         )
     numbers = 1 + columns + numbers_in_second_moment("full", columns)
-    return [
-        Gaussian(GROWING, 1.0 / math.sqrt(SHARES[GROWING]), growing, numbers),
-        Gaussian(REFINING, 1.0 / math.sqrt(SHARES[REFINING]), refining, numbers),
-        Gaussian(TAILS, 1.0 / math.sqrt(SHARES[TAILS]), 1, columns),
-    ]
+    counts = {GROWING: growing, REFINING: refining, TAILS: 1}
+    return weigh_releases(SHARES, counts, {GROWING: numbers, REFINING: numbers, TAILS: columns})
 
 
 def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:
@@ -137,13 +135,12 @@ def _m_step(
     noise, radius = measurement.noise, statistic.radius
     _, sums, squares = statistic.parts(measurement.value)
     mean_noise = noise * radius / statistic.mean / rows
-    mean, _ = shrunk(sums[0] / rows, mean_noise, mean_prior)
+    mean, _ = shrink(sums[0] / rows, mean_noise, mean_prior)
     second = squares[0] / rows - np.outer(mean, mean)
-    covariance, covariance_prior = shrunk_covariance(
+    covariance, covariance_prior = shrink_covariance(
         second, noise * radius**2 / rows, covariance_prior, radius, _LEAST_VARIANCE, "full"
     )
-    noise2 = mean_noise * mean_noise
-    mean_prior = mean_prior * noise2 / (mean_prior + noise2)
+    mean_prior = posterior_variance(mean_prior, mean_noise**2)
     mean_prior /= np.einsum("ii", covariance) / len(mean)
     mean_prior, covariance_prior = np.clip(np.array([mean_prior, covariance_prior]) + _LEAST_PRIOR_VARIANCE, 0.0, 1.0)
     return mean, covariance, (float(mean_prior), float(covariance_prior))

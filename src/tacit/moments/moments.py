@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
 from tacit.fitting.progress import Watch
 from tacit.moments.estimates import MomentEstimates, PublicFacts
@@ -16,8 +17,7 @@ from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.published_moments import published_moments, published_multiplier, published_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget, Gaussian, Plan, Relation, Step
-from tacit.release import Curator, planned, uncalibrated
-from tacit.statistics.components import Array
+from tacit.release import Curator, calibrated_plan, stated_plan
 
 
 class _Method(NamedTuple):
@@ -141,7 +141,7 @@ class Moments(PrivateEstimator):
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
         if self.method_ == "published" and not isinstance(self.bounds, str):
-            plan = uncalibrated([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
+            plan = stated_plan([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
             if plan.delta(budget.epsilon) <= budget.delta:
                 return plan
         return super()._plan(steps, budget)
@@ -180,7 +180,7 @@ def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Re
     """
     if columns > _MOST_COLUMNS:
         return False
-    multiplier = planned([Gaussian("moments", 1.0)], budget, neighbors).steps[0].noise_multiplier
+    multiplier = calibrated_plan([Gaussian("moments", 1.0)], budget, neighbors).steps[0].noise_multiplier
     replaced = math.sqrt(2.0) if neighbors == "replace_one" else 1.0
     noise = multiplier * replaced * columns / (_USUAL_ROWS if rows is None else rows)
     return noise * math.sqrt(2 * columns) < 1.0

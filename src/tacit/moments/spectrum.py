@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting.shrinkage import positive_mean
-from tacit.statistics.components import Array
 
 # How eigenvalues are computed.
 _MOST_EXACT = 400  # Up to so many columns, all eigenvalues are computed.

@@ -27,19 +27,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import ndtr
 
+from tacit.arrays import Array
+from tacit.fitting.allocation import split_budget
+from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_beyond
 from tacit.fitting.engine import Noise
 from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import positive_mean, shrunk
+from tacit.fitting.shrinkage import positive_mean, shrink
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
-from tacit.statistics.components import Array
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 
@@ -47,7 +48,7 @@ COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 
 # The plan.
 _COLUMN_ROUNDS = 5
-_BUDGET = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Proportions of the budget, in squared signal-to-noise.
+_PARTS = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Parts of the budget, as squared signal-to-noise ratios.
 
 # How columns are measured.
 _COUNT_WEIGHT = 0.5  # Weight of the count in a release of columns, where the number of rows is secret.
@@ -115,11 +116,8 @@ def two_stage_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             'second moments; pass n_iter=3 or more, or "auto".'
         )
     alone, together = 1 + 2 * columns, 1 + columns + numbers_in_second_moment("full", columns)
-    return [
-        Gaussian(COLUMNS, math.sqrt(rounds / _BUDGET[COLUMNS]), rounds, alone),
-        Gaussian(TAILS, math.sqrt(1 / _BUDGET[TAILS]), 1, alone),
-        Gaussian(SECOND_MOMENTS, math.sqrt(1 / _BUDGET[SECOND_MOMENTS]), 1, together),
-    ]
+    counts = {COLUMNS: rounds, TAILS: 1, SECOND_MOMENTS: 1}
+    return split_budget(_PARTS, counts, {COLUMNS: alone, TAILS: alone, SECOND_MOMENTS: together})
 
 
 def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:
@@ -175,7 +173,7 @@ def in_own_units(
 ) -> ColumnMoments:
     """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
     radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
-    return replace(statistic, reach=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
+    return replace(statistic, half_width=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
 
 
 def move_columns(
@@ -190,18 +188,18 @@ def move_columns(
     _, sums, squares = statistic.parts(measurement.value)
     scales, columns = estimates.scales, facts.columns
     mean_prior, variance_prior = estimates.prior_variances
-    radii = statistic.reach / scales
+    radii = statistic.half_width / scales
     kept = np.ones(columns) if first else clipped_normal_variance(radii)
     # All columns have the same noise in their own units, except where the bounds are nearer than the clip radius.
     noises = measurement.noise / rows * math.sqrt(columns) * radii
     mean_noise = float(np.sqrt(np.mean((noises / statistic.mean) ** 2)))
     noise = float(np.mean(noises * radii / kept))
 
-    shift, mean_factor = shrunk(sums / rows / scales, mean_noise, mean_prior)
+    shift, mean_factor = shrink(sums / rows / scales, mean_noise, mean_prior)
     variances = squares / rows / scales**2 / kept - shift**2
-    change = shrunk(np.array([variances.mean() - 1.0]), noise / math.sqrt(columns), variance_prior)[0]
+    change = shrink(np.array([variances.mean() - 1.0]), noise / math.sqrt(columns), variance_prior)[0]
     size = float(positive_mean(1.0 + change, noise / math.sqrt(columns))[0])
-    shape, shape_factor = shrunk(variances - variances.mean(), noise, variance_prior)
+    shape, shape_factor = shrink(variances - variances.mean(), noise, variance_prior)
     variances = positive_mean(size + shape, noise * math.sqrt(shape_factor))
     variances = np.maximum(variances, _LEAST_VARIANCE * size)
 
@@ -248,7 +246,7 @@ def find_common_factors(
     rows = _rows(facts, statistic, measurement)
     _, sums, squares = statistic.parts(measurement.value)
     noise = measurement.noise / rows * statistic.radius**2
-    shift, _ = shrunk(sums[0] / rows, noise / statistic.radius / statistic.mean, estimates.prior_variances[0])
+    shift, _ = shrink(sums[0] / rows, noise / statistic.radius / statistic.mean, estimates.prior_variances[0])
     covariance = squares[0] / rows - np.outer(shift, shift)
     # Columns have variance 1 in these units. If rows were clipped, or the scales are off, the trace shows it.
     size = max(np.trace(covariance) / facts.columns, _LEAST_SIZE)
@@ -257,26 +255,13 @@ def find_common_factors(
     return replace(estimates, rows=rows, mean=mean, loadings=loadings)
 
 
-def clipped_normal_variance(radii: Array) -> Array:
-    """Return the variance that a standard normal cell has left after it is clipped at each of these radii.
-
-    Examples
-    --------
-    >>> clipped_normal_variance(np.array([1.0, 2.0, 4.0])).round(3)
-    array([0.516, 0.921, 1.   ])
-    """
-    tail = ndtr(-radii)
-    density = np.exp(-0.5 * radii**2) / math.sqrt(2 * math.pi)
-    return 1 - 2 * tail - 2 * radii * density + 2 * radii**2 * tail
-
-
 def _clip_radius(noise: float) -> float:
     """Return where to clip a cell, in standard deviations: a variance's noise against what clipping hides of tails.
 
     Tails are taken to be those of a Laplace distribution. `noise` is that of the mean square of a cell clipped at one
     standard deviation.
     """
-    hidden = np.exp(-math.sqrt(2.0) * _CLIP_RADII) * (1 + math.sqrt(2.0) * _CLIP_RADII)
+    hidden = laplace_variance_beyond(_CLIP_RADII)
     return float(_CLIP_RADII[int(np.argmin((noise * _CLIP_RADII**2) ** 2 + hidden**2))])
 
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 __all__ = ["RELATIONS", "Budget", "Relation", "check_relation"]
 
@@ -48,12 +48,12 @@ class Budget:
         epsilon, delta = _as_float(self.epsilon), _as_float(self.delta)
         if epsilon is None or not 0 < epsilon < math.inf:
             raise ValueError(
-                f"epsilon must be a positive, finite number, and it is {brief(self.epsilon)}; pass for instance "
+                f"epsilon must be a positive, finite number, and it is {describe(self.epsilon)}; pass for instance "
                 "epsilon=1.0."
             )
         if delta is None or not 0 <= delta < 1:
             raise ValueError(
-                f"delta must be at least 0 and less than 1, and it is {brief(self.delta)}; "
+                f"delta must be at least 0 and less than 1, and it is {describe(self.delta)}; "
                 "pass for instance delta=1e-6, or 0 for pure differential privacy."
             )
         object.__setattr__(self, "epsilon", epsilon)
@@ -73,7 +73,7 @@ def check_relation(name: str) -> Relation:
             return relation
     raise ValueError(
         f"neighbors must be 'replace_one' (one person's row takes another value) or 'add_remove' "
-        f"(one person's row comes or goes), and it is {brief(name)}."
+        f"(one person's row comes or goes), and it is {describe(name)}."
     )
 
 

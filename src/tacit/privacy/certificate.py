@@ -20,7 +20,7 @@ from pathlib import Path
 
 from scipy.optimize import minimize_scalar
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 from .budget import Budget
 from .plan import Plan
@@ -173,7 +173,8 @@ class Certificate:
         """
         if not 0 < chance <= 1 or not 0 <= before <= 1:
             raise ValueError(
-                f"chance and before are probabilities, chance above 0; they are {brief(chance)} and {brief(before)}."
+                "chance and before are probabilities, chance above 0; they are "
+                f"{describe(chance)} and {describe(before)}."
             )
         largest = next((e for part in (1e-6, 1e-3, 0.5) if (e := self.plan.epsilon(chance * part)) < math.inf), 0.0)
 

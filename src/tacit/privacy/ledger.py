@@ -29,7 +29,7 @@ import os
 from dataclasses import dataclass, replace
 from multiprocessing.reduction import ForkingPickler
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 from .budget import Budget, Relation, check_relation
 from .errors import LedgerError, PrivacyError
@@ -90,7 +90,7 @@ class Ledger:
         name = normal(dataset)
         if not isinstance(budget, Budget):
             raise TypeError(
-                f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {brief(budget)}."
+                f"The budget of a data set is a Budget, such as Budget(1.0, 1e-6), and it is {describe(budget)}."
             )
         books = Books.open(name, budget, check_relation(neighbors))
         row = (books.dataset, budget.epsilon, budget.delta, books.neighbors, books.opened, books.head)
@@ -141,7 +141,7 @@ class Ledger:
         released so.
         """
         if not isinstance(plan, Plan):
-            raise TypeError(f"What is charged is a Plan, and this is {brief(plan)}.")
+            raise TypeError(f"What is charged is a Plan, and this is {describe(plan)}.")
         check_text(purpose, "purpose of a charge")
         # A refusal needs no lock. A slow answer is then cached before the lock makes others wait.
         self._read(dataset).admit(plan, purpose, seeded)

@@ -6,7 +6,7 @@ ends), and a new name that looks like an existing one is refused.
 
 import unicodedata
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 __all__ = ["alike", "check_text", "normal"]
 
@@ -64,6 +64,6 @@ def _skeleton(name: str) -> str:
 def check_text(value: str, what: str) -> None:
     """Refuse what no database keeps as it is."""
     if not isinstance(value, str):
-        raise TypeError(f"The {what} is a string, and it is {brief(value)}.")
+        raise TypeError(f"The {what} is a string, and it is {describe(value)}.")
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {brief(value)}.")
+        raise ValueError(f"The {what} is text without NUL and lone surrogates, and it is {describe(value)}.")

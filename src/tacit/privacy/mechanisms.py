@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 __all__ = [
     "Gaussian",
@@ -105,7 +105,7 @@ class Mechanism(Step):
         if not self.kind:
             raise TypeError("A Mechanism is abstract; use Gaussian, Laplace, Selection or another kind of step.")
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"A step's name must be a non-empty string, and it is {brief(self.name)}.")
+            raise ValueError(f"A step's name must be a non-empty string, and it is {describe(self.name)}.")
         object.__setattr__(self, "noise_multiplier", positive(self.name, "noise_multiplier", self.noise_multiplier))
         object.__setattr__(self, "count", whole(self.name, "count", self.count))
         object.__setattr__(self, "size", whole(self.name, "size", self.size))
@@ -289,11 +289,11 @@ def positive(step: str, field: str, value: Any) -> float:
     """Return a positive, finite number as a float, or say which field of which step is not one."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < math.inf:
         return float(value)
-    raise ValueError(f"The {field} of step {step!r} must be a positive, finite number, and it is {brief(value)}.")
+    raise ValueError(f"The {field} of step {step!r} must be a positive, finite number, and it is {describe(value)}.")
 
 
 def whole(step: str, field: str, value: Any) -> int:
     """Return a whole number, at least 1, as an int, or say which field of which step is not one."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
-    raise ValueError(f"The {field} of step {step!r} must be a whole number, at least 1, and it is {brief(value)}.")
+    raise ValueError(f"The {field} of step {step!r} must be a whole number, at least 1, and it is {describe(value)}.")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.arrays import Array
-from tacit.messages import brief, kind
+from tacit.messages import describe, kind
 
 from . import accounting
 from .budget import Budget, Relation, check_relation
@@ -70,7 +70,7 @@ class Plan:
         check_relation_allows(self.steps, self.neighbors)
         error = self.sampling_error
         if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error <= 1:
-            raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {brief(error)}.")
+            raise ValueError(f"sampling_error is a total-variation distance from 0 to 1, and it is {describe(error)}.")
         object.__setattr__(self, "sampling_error", float(error))
 
     def __add__(self, other: "Plan") -> "Plan":
@@ -125,13 +125,13 @@ class Plan:
     def delta(self, epsilon: float) -> float:
         """Return the least proven delta at ``epsilon``."""
         if not 0 <= epsilon < math.inf:
-            raise ValueError(f"epsilon must be at least 0 and finite, and it is {brief(epsilon)}.")
+            raise ValueError(f"epsilon must be at least 0 and finite, and it is {describe(epsilon)}.")
         return accounting.delta(self.steps, self.neighbors, float(epsilon), self.sampling_error)
 
     def epsilon(self, delta: float) -> float:
         """Return the least proven epsilon at ``delta``; infinity if no epsilon has so small a delta."""
         if not 0 <= delta < 1:
-            raise ValueError(f"delta must be at least 0 and less than 1, and it is {brief(delta)}.")
+            raise ValueError(f"delta must be at least 0 and less than 1, and it is {describe(delta)}.")
         return accounting.epsilon(self.steps, self.neighbors, float(delta), self.sampling_error)
 
     def curve(self, epsilons: ArrayLike | None = None) -> tuple[Array, Array]:

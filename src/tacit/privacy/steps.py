@@ -21,7 +21,7 @@ Invariants
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 from .mechanisms import (
     Gaussian,
@@ -62,7 +62,7 @@ class _Nested(Step):
     def _check(self) -> None:
         if type(self.step) not in self.allowed:
             words = " or ".join(kind.__name__ for kind in self.allowed)
-            raise ValueError(f"{type(self).__name__} takes a {words} step, and this one is {brief(self.step)}.")
+            raise ValueError(f"{type(self).__name__} takes a {words} step, and this one is {describe(self.step)}.")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -218,7 +218,7 @@ def step_from_dict(values: dict[str, Any]) -> Step:
         step = _MECHANISMS[inner](**options)
         return Split(way, step) if option == "parts" else Sampled(way, step)
     known = sorted([*_MECHANISMS, Split.kind, Sampled.kind])
-    raise ValueError(f"The kind of a step must be one of {known}, and it is {brief(kind)}.")
+    raise ValueError(f"The kind of a step must be one of {known}, and it is {describe(kind)}.")
 
 
 def _check_fields(kind: str, options: dict[str, Any], known: list[str]) -> None:

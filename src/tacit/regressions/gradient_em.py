@@ -128,7 +128,7 @@ class GradientEM:
             return state, self._bounded(state)
         bounded = self._bounded(state)
         total = replace(bounded, scale=np.full(len(state.beta), bounded.scale.max()))
-        ahead = self._rows_used(state) * (state.beta / self._rate + total.centre) / total.reach
+        ahead = self._rows_used(state) * (state.beta / self._rate + total.centre) / total.half_width
         return state, Choice(total, self.sparsity, "either", offset=ahead)
 
     def _bounded(self, state: Climb) -> RobustSum:
@@ -164,7 +164,7 @@ class GradientEM:
             return replace(state, columns=tuple(np.sort(released[0]).tolist()))
         if not isinstance(statistic, RobustSum):
             return replace(state, rows=max(float(released[0]), noise, 1.0))
-        mean = statistic.centre + statistic.reach * released / self._rows_used(state)
+        mean = statistic.centre + statistic.half_width * released / self._rows_used(state)
         places = np.arange(len(state.beta)) if state.columns is None else np.array(state.columns)
         beta = np.zeros(len(state.beta))
         beta[places] = np.clip(state.beta[places] + self._rate * mean, -self.largest, self.largest)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, float_array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.regressions.gradient_em import GradientEM
 from tacit.regressions.screening import Screened, Screening
@@ -43,11 +43,13 @@ class GradientMethods(PrivateEstimator):
             value, free = getattr(self, name), name in ("truncation", "scale")
             number = isinstance(value, numbers.Real) and not isinstance(value, bool)
             if not (free and value is None) and not (number and 0 < value < math.inf):
-                raise ValueError(f"{name} must be {'None or ' * free}a positive number, and it is {brief(value)}.")
+                raise ValueError(f"{name} must be {'None or ' * free}a positive number, and it is {describe(value)}.")
         if self.sparsity is not None and (
             not isinstance(self.sparsity, numbers.Integral) or isinstance(self.sparsity, bool) or self.sparsity < 1
         ):
-            raise ValueError(f"sparsity must be None or a whole number, at least 1, and it is {brief(self.sparsity)}.")
+            raise ValueError(
+                f"sparsity must be None or a whole number, at least 1, and it is {describe(self.sparsity)}."
+            )
         if self.method == "moments":
             if self.sparsity is None and self._guess_given():
                 raise ValueError('method="moments" needs no start; leave out init, or choose another method.')
@@ -151,7 +153,7 @@ class GradientMethods(PrivateEstimator):
         if start is None or start.shape != (columns,) or not np.isfinite(start).all():
             raise ValueError(
                 f'init must be "random" or {columns} finite number(s), one for each column, and it is '
-                f"{brief(self.init)}."
+                f"{describe(self.init)}."
             )
         return start
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
 from tacit.fitting.engine import run
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.regressions.gradient_em import GradientEM
 from tacit.regressions.gradient_methods import GradientMethods
@@ -186,7 +186,9 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
 
     def _checked(self) -> Budget:
         if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
-            raise ValueError(f"n_components must be a whole number, at least 1, and it is {brief(self.n_components)}.")
+            raise ValueError(
+                f"n_components must be a whole number, at least 1, and it is {describe(self.n_components)}."
+            )
         self._check_gradient_options(("clipped", "robust", "truncated"))
         if self.method == "moments" and self.scale is not None:
             raise ValueError('method="moments" estimates the scale of each component; leave out scale.')

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import check_shapes, checked_budget, progress
 from tacit.fitting.engine import run
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.regressions.gradient_em import METHODS, GradientEM
 from tacit.regressions.gradient_methods import GradientMethods
@@ -149,7 +149,7 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
             )
         rng = np.random.default_rng(random_state)
         labels = rng.integers(0, 2, n_samples)

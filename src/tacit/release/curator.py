@@ -88,7 +88,7 @@ class Curator:
     rows : Source
         The source of the rows. Blocks must be float64 matrices (rows, columns).
     plan : Plan
-        Calibrated; see :func:`planned`.
+        Calibrated; see :func:`calibrated_plan`.
     ledger : Account, optional
         The account that the plan is charged to before the first release.
     random_state : None or int
@@ -100,12 +100,12 @@ class Curator:
     --------
     >>> import numpy as np
     >>> from tacit.privacy import Budget, Gaussian
-    >>> from tacit.release import planned
+    >>> from tacit.release import calibrated_plan
     >>> from tacit.sources import as_source
     >>> from tacit.statistics import ComponentMoments, Components
     >>> one = Components(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
     >>> moments = ComponentMoments(one, radius=2.0, second=0.0)
-    >>> plan = planned([Gaussian("moments", 1.0, size=moments.size)], Budget(1.0, 1e-6))
+    >>> plan = calibrated_plan([Gaussian("moments", 1.0, size=moments.size)], Budget(1.0, 1e-6))
     >>> curator = Curator(as_source(np.full((100_000, 2), 0.5)), plan, random_state=0)
     >>> counts, sums, _ = moments.parts(curator.release("moments", moments))
     >>> bool(abs(sums / counts - 0.5).max() < 0.01)
@@ -174,7 +174,7 @@ class Curator:
         noise = SmoothNoise.of(step, statistic, self.plan.neighbors, self._rows.local)
         self._charge()
         with self._lock:
-            self._rows = self._rows.held()
+            self._rows = self._rows.hold()
             released = noise.add_to(deepcopy(statistic), self._rows.blocks(), self._generator)
         self._record(step, noise.least, noise.scale, noise.lattice)
         return Measurement(released, noise.scale)
@@ -244,15 +244,15 @@ class Curator:
         """Charge the plan if that is still to be done, and return the statistic's sum in steps of the lattice."""
         self._charge()
         with self._lock:  # Two threads need not both compute it.
-            self._rows = self._rows.held()
+            self._rows = self._rows.hold()
         rows = self._rows
         if isinstance(step, Split):
             share = before // step.count if isinstance(step.mechanism, Selection) else before
-            rows = rows.sampled(self._deal(step).share(share % step.parts))
+            rows = rows.sample(self._deal(step).share(share % step.parts))
         if isinstance(step, Sampled):
             with self._lock:
                 sample = PoissonSample.draw(step.rate, self._generator)
-            rows = rows.sampled(sample)
+            rows = rows.sample(sample)
         # Blocks are counted with the sums, because nobody may ask for a secret number of rows before.
         total = rows.sum(
             quietly(deepcopy(statistic).block_sum), finish=lambda sums: np.append(np.int64(1), lattice.quantise(sums))
@@ -324,7 +324,7 @@ class Curator:
             raise PlanError("A curator answers in the process that made it alone; make one in each process.")
         step = self._steps.get(name)
         if step is None:
-            raise self._unplanned(name)
+            raise self._unplanned_error(name)
         if not isinstance(step.mechanism, kinds) or (isinstance(step, Sampled) and not sampled):
             raise PlanError(
                 f"Step {name!r} is a {step.kind} step: release makes Gaussian and Laplace steps alone, choose "
@@ -339,12 +339,12 @@ class Curator:
             raise PlanError(f"Step {name!r} has {step.count} choices of each share, and {releases} are asked for.")
         with self._lock:  # Two threads must not both take the last release.
             if self._left[name] < releases:
-                raise self._unplanned(name)
+                raise self._unplanned_error(name)
             self._left[name] -= releases
             left = self._left[name]
         return step, step.releases - releases - left
 
-    def _unplanned(self, name: str) -> PlanError:
+    def _unplanned_error(self, name: str) -> PlanError:
         return PlanError(
             f"The plan has no further release named {name!r}; it has {dict(self._left)} left. What is to be released "
             "must be in the plan before the first row is read."

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from randomgen import ChaCha
 
-from tacit.messages import brief
+from tacit.messages import describe
 
 RandomState: TypeAlias = "int | np.integer[Any] | np.random.Generator | np.random.RandomState | SecureGenerator | None"
 
@@ -116,8 +116,8 @@ def generator(random_state: RandomState = None) -> SecureGenerator:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
         return SecureGenerator(int(random_state))
     raise ValueError(
-        f"random_state is {brief(random_state)}; it must be None (private noise), an integer of 0 or more, or a numpy "
-        "Generator or RandomState (reproducible noise, which is not private)."
+        f"random_state is {describe(random_state)}; it must be None (private noise), an integer of 0 or more, or a "
+        "numpy Generator or RandomState (reproducible noise, which is not private)."
     )
 
 

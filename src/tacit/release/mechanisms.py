@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy.budget import Relation, check_relation
 from tacit.release.generator import SecureGenerator
 from tacit.release.lattice import Lattice
@@ -267,7 +267,7 @@ def quantile(
     """
     _check_positive("epsilon", epsilon)
     if not 0 <= q <= 1:
-        raise ValueError(f"q is {brief(q)}; it must be from 0 to 1: 0.5 for the median.")
+        raise ValueError(f"q is {describe(q)}; it must be from 0 to 1: 0.5 for the median.")
     lattice, first, last = _candidates(low, high, resolution)
     rows = np.clip(lattice.quantise(values).ravel(), first, last)
     points, ties = np.unique(rows, return_counts=True)
@@ -298,11 +298,12 @@ def _candidates(low: float, high: float, resolution: float | None) -> tuple[Latt
     """Return a lattice, and the first and last of its points between the bounds."""
     if not -math.inf < low < high < math.inf:
         raise ValueError(
-            f"The bounds are low={brief(low)} and high={brief(high)}; they must be finite, and low less than high."
+            f"The bounds are low={describe(low)} and high={describe(high)}; they must be finite, and low less than "
+            "high."
         )
     if resolution is not None and not 0 < resolution <= high - low:
         raise ValueError(
-            f"resolution is {brief(resolution)}; it must be positive and at most the range, {high - low:g}."
+            f"resolution is {describe(resolution)}; it must be positive and at most the range, {high - low:g}."
         )
     # With this step every point is an exact float.
     finest = max(high / 2 - low / 2, abs(low) * 2.0**-12, abs(high) * 2.0**-12) * 2.0**-39
@@ -310,11 +311,11 @@ def _candidates(low: float, high: float, resolution: float | None) -> tuple[Latt
     first, last = math.ceil(low / lattice.step), math.floor(high / lattice.step)
     if first > last:
         raise ValueError(
-            f"Float64 has too few numbers between low={brief(low)} and high={brief(high)}; pass a wider range."
+            f"Float64 has too few numbers between low={describe(low)} and high={describe(high)}; pass a wider range."
         )
     return lattice, first, last
 
 
 def _check_positive(name: str, value: float) -> None:
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} is {brief(value)}; it must be a positive, finite number.")
+        raise ValueError(f"{name} is {describe(value)}; it must be a positive, finite number.")

@@ -228,11 +228,11 @@ class Search:
             step, rest = np.zeros_like(theta), here
             if memory:
                 steps, changes = (np.column_stack(parts) for parts in zip(*memory))
-                factors = np.linalg.lstsq(self._scaled(changes), self._scaled(here), rcond=1e-10)[0]
+                factors = np.linalg.lstsq(self._scale(changes), self._scale(here), rcond=1e-10)[0]
                 step, rest = -steps @ factors, here - changes @ factors
             ahead = theta + step - short * cho_solve(metric, rest)
             there = gradient(ahead)
-            better = float(np.linalg.norm(self._scaled(there)) / np.linalg.norm(self._scaled(here)))
+            better = float(np.linalg.norm(self._scale(there)) / np.linalg.norm(self._scale(here)))
             plain = metric is self._metric and not memory
             if better <= (_FAR_BETTER if memory else 1 - (least * shorter if plain else short / 4)):
                 memory = [*memory, (ahead - theta, there - here)][-_REMEMBERED:]
@@ -265,6 +265,6 @@ class Search:
         factors: tuple[Array, bool] = cho_factor(self.quadratic + derivatives, lower=True)
         return factors
 
-    def _scaled(self, vectors: Array) -> Array:
+    def _scale(self, vectors: Array) -> Array:
         scaled: Array = solve_triangular(self._metric[0], vectors, lower=True)
         return scaled

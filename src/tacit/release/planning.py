@@ -19,10 +19,10 @@ from tacit.privacy import (
 from tacit.release.noise import discretisation_error, laplace_discretisation_error
 from tacit.release.smooth import MISMATCH
 
-FINEST_NOISE = 2.0**28  # The least noise of a release, in lattice steps: `planned` charges for this much.
+FINEST_NOISE = 2.0**28  # The least noise of a release, in lattice steps: `calibrated_plan` charges for this much.
 
 
-def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
+def calibrated_plan(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
     """Return the plan of `steps` with the least noise that `budget` allows, ready for a curator.
 
     Accountants know the laws of continuous noise, and what is drawn is discrete: the distance between the two, for
@@ -32,15 +32,15 @@ def planned(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replac
     Examples
     --------
     >>> from tacit.privacy import Budget, Gaussian
-    >>> plan = planned([Gaussian("moments", 1.0, count=10, size=66)], Budget(1.0, 1e-6))
+    >>> plan = calibrated_plan([Gaussian("moments", 1.0, count=10, size=66)], Budget(1.0, 1e-6))
     >>> round(plan.steps[0].noise_multiplier, 2), plan.delta(1.0) <= 1e-6
     (13.36, True)
     """
-    return uncalibrated(steps, budget, neighbors).calibrate(budget)
+    return stated_plan(steps, budget, neighbors).calibrate(budget)
 
 
-def uncalibrated(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
-    """Return the plan of `steps` with the noise they state, charged for discrete noise as in :func:`planned`."""
+def stated_plan(steps: Sequence[Step], budget: Budget, neighbors: Relation = "replace_one") -> Plan:
+    """Return the plan of `steps` with their stated noise, charged for discrete noise as in :func:`calibrated_plan`."""
     error = 0.0
     if budget.delta > 0:
         per_number = {

@@ -36,20 +36,20 @@ class Rows(Protocol):
     def map(self, function: Callable[[Array], Array]) -> Rows:
         """Return the same rows with `function` applied to every block, lazily."""
 
-    def held(self) -> Rows:
+    def hold(self) -> Rows:
         """Return the same rows, mapped once and for all if memory allows."""
 
     def blocks(self) -> Iterator[Array]:
         """Yield the blocks, for statistics that are no sums."""
 
-    def sampled(self, kept: PoissonSample | Share) -> Rows:
+    def sample(self, kept: PoissonSample | Share) -> Rows:
         """Return the rows that are in a sample, or in a share."""
 
 
-def quietly(function: Callable[[NDArray[np.float64]], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
+def quietly(function: Callable[[Array], _Out]) -> Callable[[NDArray[np.float64]], _Out]:
     """Return the function without numpy's warnings; set inside it, because it runs on other threads."""
 
-    def quiet(block: NDArray[np.float64]) -> _Out:
+    def quiet(block: Array) -> _Out:
         with np.errstate(all="ignore"):
             return function(block)
 

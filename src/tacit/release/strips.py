@@ -73,12 +73,12 @@ class Strips:
         flat, filled = draws.reshape(-1), 0
         while filled < flat.size:
             wanted = flat.size - filled
-            batch = self._accepted(min(_BATCH, wanted * 9 // 8 + 16), gen)[:wanted]
+            batch = self._accept(min(_BATCH, wanted * 9 // 8 + 16), gen)[:wanted]
             flat[filled : filled + batch.size] = batch
             filled += batch.size
         return draws
 
-    def _accepted(self, proposals: int, gen: SecureGenerator) -> NDArray[np.int64]:
+    def _accept(self, proposals: int, gen: SecureGenerator) -> NDArray[np.int64]:
         """Return which of so many proposals are accepted, in the order proposed: another order would favour some."""
         word = gen.bits(proposals)
         slot = (word & np.uint64(2**_SLOT_BITS - 1)).astype(np.intp)

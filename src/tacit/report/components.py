@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.arrays import Array
 from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
 from tacit.report.markup import Html, element, together
@@ -10,7 +11,7 @@ from tacit.report.numerals import percent, plural, rounded, spread
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
 from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip, chip_heads, region
-from tacit.report.view import Array, LevelColumn, MixtureView, Pair
+from tacit.report.view import LevelColumn, MixtureView, Pair
 
 _INTRODUCTION = (
     "A component is a group of rows that are alike; they are numbered from the heaviest. All numbers are estimates "

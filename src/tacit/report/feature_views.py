@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.clusters import KMeans
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.moments import FactorAnalysis, Moments
 from tacit.tables import Domain
 from tacit.tables.features import Feature, features
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +67,7 @@ class ClusterView(FeatureView):
     def of(cls, model: KMeans) -> ClusterView:
         """Return the view of a fitted :class:`tacit.KMeans`."""
         found = features(model._domain)
-        centres = np.column_stack([each.shown(model.cluster_centers_[:, j]) for j, each in enumerate(found)])
+        centres = np.column_stack([each.display(model.cluster_centers_[:, j]) for j, each in enumerate(found)])
         apart = model._centres - model._centres.mean(axis=0)
         return cls(found, ignored(model._domain), centres, apart / max(np.abs(apart).max(), 1e-300))
 
@@ -115,11 +113,11 @@ class ClusterView(FeatureView):
             if name not in names:
                 drawable = ", ".join(map(repr, names)) or "none"
                 raise ValueError(
-                    f"There is no column of numbers {brief(wanted)}; those that can be drawn are {drawable}."
+                    f"There is no column of numbers {describe(wanted)}; those that can be drawn are {drawable}."
                 )
             found.append(names[name])
         if len(found) != 2 or found[0] == found[1]:
-            raise ValueError(f"A pair is two different columns, by name or by position, and this is {brief(pair)}.")
+            raise ValueError(f"A pair is two different columns, by name or by position, and this is {describe(pair)}.")
         return found[0], found[1]
 
 
@@ -154,7 +152,7 @@ class MomentsView(FeatureView):
         deviations = np.sqrt(np.diag(model.covariance_))
         correlations = model.covariance_ / deviations
         correlations /= deviations[:, None]
-        means = np.array([each.shown(mean) for each, mean in zip(found, model.mean_)])
+        means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
         units = np.array([each.unit for each in found])
         return cls(found, ignored(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
 
@@ -210,7 +208,7 @@ class FactorView(FeatureView):
         found = features(model._domain)
         variances = (model.components_**2).sum(axis=0) + model.noise_variance_
         deviations = np.sqrt(variances)
-        means = np.array([each.shown(mean) for each, mean in zip(found, model.mean_)])
+        means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
         units = np.array([each.unit for each in found])
         loadings = model.components_.T / deviations[:, None]
         unique = model.noise_variance_ / variances

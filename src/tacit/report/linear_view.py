@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
+from tacit.arrays import Array
 from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.report.slopes_view import NAMELESS, Array, SlopesView, around, described
+from tacit.report.slopes_view import NAMELESS, SlopesView, around, described
 from tacit.tables.features import Feature
 
 _SHORT = 2  # characters of a class that fit into a badge
@@ -133,7 +134,7 @@ def _steps(model: LinearKind, found: tuple[Feature, ...]) -> tuple[Literal["devi
     """Return what a step of a number is; and of all features the middles, and the steps."""
     spread, shares = model._spread, np.array([each.is_share for each in found])
     if spread is not None:
-        middles = np.array([each.shown(mean) for each, mean in zip(found, spread.means)])
+        middles = np.array([each.display(mean) for each, mean in zip(found, spread.means)])
         deviations = spread.deviations * np.array([each.unit for each in found])
         return "deviation", middles, np.where(shares, 1.0, deviations)
     if model._domain.unbounded:

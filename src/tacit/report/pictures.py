@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Certificate
 from tacit.report.axes import Scale, Ticks, frame, ticks
 from tacit.report.feature_views import ClusterView
@@ -19,8 +19,6 @@ from tacit.report.markup import Html, element, together
 from tacit.report.numerals import listed, rounded, scientific
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.tables.features import Feature
-
-Array = NDArray[np.float64]
 
 COLOURS = 8
 _SHOWN = 2.1  # standard deviations around every centre that a picture takes in

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.slopes_view import Array, SlopesView, described
+from tacit.report.slopes_view import SlopesView, described
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class RegressionView(SlopesView):
         found = columns["features"]
         units = np.array([each.unit for each in found])
         slopes = np.atleast_2d(model.coef_) / units
-        middles = np.array([each.shown(mean) for each, mean in zip(found, model.inputs_mean_)])
+        middles = np.array([each.display(mean) for each, mean in zip(found, model.inputs_mean_)])
         steps = np.sqrt(np.diag(model.inputs_covariance_)) * units
         steps[[each.is_share for each in found]] = 1.0
         view = cls(

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.report.axes import Scale, Ticks, factor_ticks, frame, shortened, ticks
 from tacit.report.linear_view import LinearView
 from tacit.report.markup import Html, element
 from tacit.report.numerals import factor, percent, rounded
 from tacit.report.pictures import badges, colour, curve_path, picture
 from tacit.report.regression_view import RegressionView
-from tacit.report.slopes_view import REACH, Array, SlopesView, around, is_level, level_name
+from tacit.report.slopes_view import REACH, SlopesView, around, is_level, level_name
 
 _LONGEST_NAME = 18  # characters beside a row
 _WIDTH, _LEFT = 400, 144.0

@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from tacit.arrays import Array
 from tacit.report.feature_views import FeatureView, ignored
 from tacit.tables.features import Feature, features
-
-Array = NDArray[np.float64]
 
 NAMELESS = "the target"  # of an array, which has no name
 LEVEL = 0.9  # how often intervals should hold the truth

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.privacy import Certificate
 from tacit.report.cautions import Caution, budget_cautions, by_gravity
 from tacit.report.markup import Html, element, together
@@ -14,8 +14,6 @@ from tacit.report.numerals import percent, plural, rounded
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.synthesis import TableModel
 from tacit.tables import Categorical, Integer
-
-Array = NDArray[np.float64]
 
 _INTRODUCTION = (
     "The model knows how rows are spread over each column, shown here, and how each column depends on the others, "

@@ -9,16 +9,15 @@ from itertools import combinations, count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.messages import brief
+from tacit.arrays import Array
+from tacit.messages import describe
 from tacit.mixture import GaussianMixture
 from tacit.mixture.outliers import Outliers
 from tacit.mixture.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
-Array = NDArray[np.float64]
 Pair = tuple[int, int]
 
 
@@ -183,7 +182,7 @@ class MixtureView:
     def find_pair(self, pair: Sequence[str | int]) -> Pair:
         """Return two number columns by position among them, from two names or positions among all columns."""
         if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"A pair is two columns, by name or by position, and this is {brief(pair)}.")
+            raise ValueError(f"A pair is two columns, by name or by position, and this is {describe(pair)}.")
         first, second = (self._find(column) for column in pair)
         if first == second:
             raise ValueError(f"A pair is two different columns, and this is {self.numbers[first].name!r} twice.")
@@ -196,7 +195,7 @@ class MixtureView:
         elif isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names):
             column = self.columns[wanted]
         else:
-            raise ValueError(f"There is no column {brief(wanted)}; the columns are {', '.join(map(repr, names))}.")
+            raise ValueError(f"There is no column {describe(wanted)}; the columns are {', '.join(map(repr, names))}.")
         if isinstance(column, LevelColumn):
             drawable = ", ".join(repr(column.name) for column in self.numbers) or "none"
             raise ValueError(f"Column {column.name!r} has levels, not numbers; those that can be drawn are {drawable}.")

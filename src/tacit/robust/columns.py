@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.fitting import float_array
-from tacit.messages import brief
-from tacit.statistics.components import Array
+from tacit.messages import describe
 from tacit.tables import Domain
 
 
@@ -36,9 +36,9 @@ def per_column(name: str, value: Any, columns: int, positive: bool = False) -> A
     wanted = f"{name} must be a {'positive, ' if positive else ''}finite number, or one for each column"
     array = float_array(value)
     if array is None:
-        raise ValueError(f"{wanted}, and it is {brief(value)}.")
+        raise ValueError(f"{wanted}, and it is {describe(value)}.")
     if array.ndim > 1 or array.size not in (1, columns):
-        raise ValueError(f"{wanted}, and it is {brief(value)} of another shape, with {columns} column(s).")
+        raise ValueError(f"{wanted}, and it is {describe(value)} of another shape, with {columns} column(s).")
     if not np.isfinite(array).all() or (positive and not (array > 0).all()):
-        raise ValueError(f"{wanted}, and it is {brief(value)}.")
+        raise ValueError(f"{wanted}, and it is {describe(value)}.")
     return np.broadcast_to(array.ravel(), (columns,)).copy()

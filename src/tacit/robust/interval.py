@@ -18,8 +18,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.statistics import Magnitudes
-from tacit.statistics.components import Array
 
 _WIDTHS = (1, 2, 4, 8)  # powers of two in a group, in looking for where most rows are
 _RATHER_NOT = 0.5  # standard deviations of noise, for each power of two above 1

@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
-from tacit.messages import brief
+from tacit.fitting.clipping import minimax_scale
+from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
-from tacit.release import Affine, Statistic, planned
+from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
 from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
 from tacit.robust.scales import (
@@ -22,11 +24,9 @@ from tacit.robust.scales import (
     gaussian_tail,
     improved_scale,
     laplace_tail,
-    minimax_scale,
     thesis_scale,
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
-from tacit.statistics.components import Array
 
 _FINDING = 0.25  # of the budget, for finding where to clip
 _SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
@@ -178,7 +178,7 @@ class RobustMean(PrivateEstimator):
             found, count = released_mean(curator, "mean", statistic, n_rows)
             self.mean_ = centre + found
             self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
-            self.noise_std_ = noise * statistic.reach / count
+            self.noise_std_ = noise * statistic.half_width / count
         self._influence, self._moment, self._origin = influence, moment, centre
         self.n_iter_ = len(steps)
         self._certify(curator, budget, n_rows, [f"Mean of {columns} column(s), method {self.method}."])
@@ -197,7 +197,7 @@ class RobustMean(PrivateEstimator):
         """
         check_is_fitted(self)
         if not 0 < confidence < 1:
-            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {brief(confidence)}.")
+            raise ValueError(f"confidence must be between 0 and 1, such as 0.95, and it is {describe(confidence)}.")
         rows = self.privacy_.rows
         if self._moment is None or rows is None:
             raise ValueError(
@@ -215,7 +215,7 @@ class RobustMean(PrivateEstimator):
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
         budget = checked_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
-            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {brief(self.trim)}.")
+            raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {describe(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
             raise ValueError('noise="gaussian" needs a positive delta, such as 1e-6, and delta is 0.')
         if isinstance(self.bounds, str):
@@ -279,7 +279,7 @@ class RobustMean(PrivateEstimator):
         gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
 
         def least(steps: list[Step], kept: Budget, norm: Literal["l1", "l2"]) -> float:
-            return planned(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
+            return calibrated_plan(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
                 self.neighbors, norm
             )
 
@@ -308,7 +308,7 @@ class RobustMean(PrivateEstimator):
     def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
         """Return the scale that the rule asked for finds."""
         if moment is None:
-            raise ValueError(f"scale={brief(self.scale)} is a rule for a moment_bound; pass one.")
+            raise ValueError(f"scale={describe(self.scale)} is a rule for a moment_bound; pass one.")
         if self.scale == "thesis":
             return thesis_scale(moment, rows)
         if self.scale == "improved":

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Laplace
 from tacit.release import Curator, Statistic
 from tacit.robust.interval import clipping_interval, trimming_interval
 from tacit.robust.scales import gaussian_tail, laplace_tail
 from tacit.statistics import Influence, Magnitudes, RobustSum, TrimmedSum
-from tacit.statistics.components import Array
 
 
 def sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
@@ -25,7 +25,7 @@ def released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int
     """Release sums and return the mean, brought inside of where it can be, and how many rows there were, about."""
     count, sums = statistic.parts(curator.release(name, statistic))
     rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
-    return statistic.centre + statistic.reach * np.clip(sums / rows, -1.0, 1.0), rows
+    return statistic.centre + statistic.half_width * np.clip(sums / rows, -1.0, 1.0), rows
 
 
 def found_interval(

@@ -1,9 +1,4 @@
-"""At what scale to bound values whose moments are bounded: rules that balance bias against noise.
-
-With E|x - c|^k <= M, bounding at scale s has a bias of at most K M / s^(k - 1), where K is the influence's own
-constant, and noise of standard deviation B s tau / n, where B is the influence's bound and tau the noise on the sum of
-n shares.
-"""
+"""Scales at which published methods bound values, and how far off a bounded mean may be."""
 
 from __future__ import annotations
 
@@ -11,26 +6,11 @@ import math
 
 from scipy.special import ndtri
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
+from tacit.fitting.clipping import minimax_scale as minimax_scale  # tacit.linear.robust_descent imports it from here.
 from tacit.statistics.influence import Influence
 
-FAILURE = 0.01  # the failure probability that the published scales are stated with
-
-
-def minimax_scale(influence: Influence, moment: Array, order: float, noise: float, rows: float) -> Array:
-    """Return the scale at which the worst squared bias plus the variance of the noise is least.
-
-    (K M / s^(k-1))^2 + (B tau s / n)^2 has its minimum at s^(2k) = (k - 1) (K M n / (B tau))^2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tacit.statistics import Clip
-    >>> minimax_scale(Clip(), np.array([4.0]), 2, noise=2.0, rows=10_000)  # sqrt(n v / (4 tau))
-    array([70.71067812])
-    """
-    ratio = influence.bias(order) * moment * rows / (influence.bound * noise)
-    return ratio ** (1 / order) * (order - 1) ** (1 / (2 * order))
+FAILURE = 0.01  # Failure probability that the published scales are stated with.
 
 
 def thesis_scale(moment: Array, rows: float) -> Array:

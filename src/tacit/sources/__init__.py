@@ -1,9 +1,10 @@
 """Where rows live, and how to add up over them: arrays, data frames, CSV and Parquet files, Dask and Spark."""
 
+from tacit.lazy import former_names
 from tacit.sources.arrays import ArraySource
 from tacit.sources.csv_file import CsvSource
 from tacit.sources.dask_frame import DaskSource
-from tacit.sources.engines import opened
+from tacit.sources.engines import open_source
 from tacit.sources.frames import FrameSource, as_table
 from tacit.sources.numbers import as_numbers, has_missing, matrix, numeric
 from tacit.sources.opening import as_source, on_cluster
@@ -30,5 +31,7 @@ __all__ = [
     "matrix",
     "numeric",
     "on_cluster",
-    "opened",
+    "open_source",
 ]
+
+__getattr__ = former_names(__name__, {"opened": "open_source"})

@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from tacit.sources.files import check_readable, cut, guard, no_rows
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.files import check_readable, cut_blocks, guard, no_rows
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import Source
 
 DELIMITERS = ",;\t|"
@@ -75,7 +75,7 @@ class CsvSource(Source):
     def blocks(self) -> Iterator[pa.Table]:
         check_readable(self.path)
         names = [self._name_in_file[name] for name in self._columns]
-        for block in cut(guard(self._batches(names), self._malformed())):
+        for block in cut_blocks(guard(self._batches(names), self._malformed_message())):
             yield block.rename_columns(list(self._columns))
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -89,9 +89,9 @@ class CsvSource(Source):
                 return list(reader.schema.names)
         except (pa.ArrowException, OSError, UnicodeError):
             pass
-        raise ValueError(self._malformed())
+        raise ValueError(self._malformed_message())
 
-    def _malformed(self) -> str:
+    def _malformed_message(self) -> str:
         return (
             f"The file {self.path} could not be read as CSV. The first line must name the columns, and each line after "
             f"it must have as many cells, separated by {self.delimiter!r}, in UTF-8 text."
@@ -113,7 +113,7 @@ class CsvSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"CsvSource({str(self.path)!r}, columns {listed(self.columns)})"
+        return f"CsvSource({str(self.path)!r}, columns {join_names(self.columns)})"
 
 
 def _header_line(path: Path) -> tuple[int, str]:

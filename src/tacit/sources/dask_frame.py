@@ -12,16 +12,16 @@ import pyarrow as pa
 from tacit.arrays import Array
 from tacit.sources.arrays import ArraySource
 from tacit.sources.frames import FrameSource
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
     PartitionedSource,
     add_partials,
-    compute_unquoted,
+    compute_or_refuse,
     held_blocks,
-    held_sum,
     partial_sum,
+    sum_held_blocks,
 )
 from tacit.sources.source import Source
 
@@ -64,7 +64,7 @@ class DaskSource(PartitionedSource):
 
     @property
     def n_rows(self) -> int:
-        return compute_unquoted(lambda: len(self._collection))
+        return compute_or_refuse(lambda: len(self._collection))
 
     @property
     def types(self) -> pa.Schema:
@@ -85,11 +85,11 @@ class DaskSource(PartitionedSource):
     def _sum(self, pickled: bytes) -> Partial:
         return _total(_partition_sum, np.ravel(self._collection.to_delayed()), pickled)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldDask(_hold_partition, np.ravel(self._collection.to_delayed()), pickled, names, self)
 
     def __repr__(self) -> str:
-        columns = f"{self.n_columns} columns" if self._columns is None else f"columns {listed(self._columns)}"
+        columns = f"{self.n_columns} columns" if self._columns is None else f"columns {join_names(self._columns)}"
         return f"DaskSource({self._partitions} partitions, {columns})"
 
 
@@ -108,16 +108,16 @@ class HeldDask(HeldPartitions):
 
         super().__init__(names, origin)
         shared, held = dask.delayed(pickled), dask.delayed(function)
-        self._held_partitions = compute_unquoted(lambda: dask.persist(*(held(part, shared) for part in partitions)))
+        self._held_partitions = compute_or_refuse(lambda: dask.persist(*(held(part, shared) for part in partitions)))
 
     @property
     def _partitions(self) -> int:
         return len(self._held_partitions)
 
     def _sum(self, pickled: bytes) -> Partial:
-        return _total(_sum_of_held, self._held_partitions, pickled)
+        return _total(_sum_blocks, self._held_partitions, pickled)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldDask(_hold_again, self._held_partitions, pickled, names, self)
 
 
@@ -147,8 +147,8 @@ def _hold_again(held: list[Any], pickled: bytes) -> list[Any]:
     return list(held_blocks(lambda: held, pickled))
 
 
-def _sum_of_held(held: list[Any], pickled: bytes, number: int) -> Partial:
-    return held_sum(lambda: held, pickled, number)
+def _sum_blocks(held: list[Any], pickled: bytes, number: int) -> Partial:
+    return sum_held_blocks(lambda: held, pickled, number)
 
 
 def _blocks(partition: Any) -> Iterator[pa.Table | Array]:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.sources.csv_file import CsvSource
 from tacit.sources.dask_frame import DaskSource
 from tacit.sources.opening import as_source
@@ -26,7 +26,7 @@ _ENGINES = "local, dask://HOST:PORT (or dask://local), spark://HOST:PORT (or spa
 
 
 @contextmanager
-def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
+def open_source(path: str | Path, engine: str = "local") -> Iterator[Source]:
     r"""Open a file or a folder of Parquet files on an engine, and let go of the engine afterwards.
 
     Parameters
@@ -40,10 +40,10 @@ def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from tacit.sources import opened
+    >>> from tacit.sources import open_source
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("age\n31\n45\n")
-    >>> with opened(path, "local") as source:
+    >>> with open_source(path, "local") as source:
     ...     source.n_rows
     2
     """
@@ -55,7 +55,7 @@ def opened(path: str | Path, engine: str = "local") -> Iterator[Source]:
     elif name == "spark" and address:
         yield from _on_spark(Path(path), address)
     else:
-        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {brief(engine)}.")
+        raise ValueError(f"The engine must be one of {_ENGINES}, and it is {describe(engine)}.")
 
 
 def _on_dask(path: Path, address: str) -> Iterator[Source]:

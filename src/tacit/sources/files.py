@@ -30,7 +30,7 @@ def no_rows(path: Path) -> ValueError:
     return ValueError(f"Found 0 sample(s) in {path} while a minimum of 1 is required: it has columns, but no rows.")
 
 
-def cut(batches: Iterable[pa.RecordBatch], position: int = 0) -> Iterator[pa.Table]:
+def cut_blocks(batches: Iterable[pa.RecordBatch], position: int = 0) -> Iterator[pa.Table]:
     """Cut a stream of batches of any lengths wherever a block of ``BLOCK_ROWS`` rows ends; the last one is shorter.
 
     `position` is how many rows are before the stream: if that is not a multiple, the first one is shorter too.

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import BLOCK_ROWS, Source, UnreadableCells
 
 
@@ -33,7 +33,7 @@ class FrameSource(Source):
 
     def __init__(self, frame: Any) -> None:
         wrapped = _eager(frame)
-        self._untyped = _untyped(frame)
+        self._untyped = _untyped_columns(frame)
         self._frame = wrapped.to_native()  # Unwrapped, because not every version of narwhals can be pickled.
         self._shape = wrapped.shape
         self._columns = check_names([str(name) for name in wrapped.columns], "the data frame")
@@ -66,7 +66,7 @@ class FrameSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"FrameSource({self.n_rows} rows, columns {listed(self._columns)})"
+        return f"FrameSource({self.n_rows} rows, columns {join_names(self._columns)})"
 
 
 def as_table(frame: Any) -> pa.Table:
@@ -112,7 +112,7 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
     return wrapped
 
 
-def _untyped(frame: Any) -> frozenset[str]:
+def _untyped_columns(frame: Any) -> frozenset[str]:
     """Return the names of columns whose type is not declared, and could only be guessed from the cells in them.
 
     They are lists in a dictionary, and columns of Python objects, which numpy and pandas give the type "object".

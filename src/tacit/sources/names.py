@@ -14,7 +14,7 @@ def check_names(names: Sequence[str], where: str) -> tuple[str, ...]:
     duplicated = [name for name, times in Counter(names).items() if times > 1]
     if duplicated:
         raise ValueError(
-            f"Column names must be unique, but {where} has several called {listed(duplicated)}. Rename them."
+            f"Column names must be unique, but {where} has several called {join_names(duplicated)}. Rename them."
         )
     return tuple(names)
 
@@ -24,12 +24,13 @@ def check_selection(wanted: Sequence[str], present: Sequence[str]) -> tuple[str,
     absent = [name for name in wanted if name not in present]
     if absent:
         raise ValueError(
-            f"There is no column {listed(absent)}; the columns are {listed(present)}.{did_you_mean(absent, present)}"
+            f"There is no column {join_names(absent)}; the columns are {join_names(present)}."
+            f"{did_you_mean(absent, present)}"
         )
     return check_names(wanted, "the selection")
 
 
-def listed(names: Sequence[str], at_most: int = 10) -> str:
+def join_names(names: Sequence[str], at_most: int = 10) -> str:
     """Return names for a sentence: quoted, separated by commas, shortened if there are many."""
     shown = ", ".join(repr(name) for name in names[:at_most])
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} more"

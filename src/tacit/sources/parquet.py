@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from tacit.sources.files import check_readable, cut, guard, no_rows
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.files import check_readable, cut_blocks, guard, no_rows
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.source import BLOCK_ROWS, Source
 
 # Pandas writes the row labels of a frame as such columns, and hides them when it reads the file. They are not data.
@@ -88,7 +88,7 @@ class ParquetSource(Source):
         return pa.schema([self._dataset.schema.field(name) for name in self._columns])
 
     def blocks(self) -> Iterator[pa.Table]:
-        return cut(chain.from_iterable(self._batches(stretch, use_threads=True) for stretch in self._stretches))
+        return cut_blocks(chain.from_iterable(self._batches(stretch, use_threads=True) for stretch in self._stretches))
 
     def streams(self) -> list[Iterator[tuple[int, pa.Table]]]:
         """Return the stretches of files that can be read at the same time."""
@@ -100,7 +100,7 @@ class ParquetSource(Source):
     def _stream(self, stretch: _Stretch, seams: _Seams) -> Iterator[tuple[int, pa.Table]]:
         position = stretch.start
         # The thread that works on a block reads it, so that it is in the cache.
-        for piece in cut(self._batches(stretch, use_threads=False), position):
+        for piece in cut_blocks(self._batches(stretch, use_threads=False), position):
             block = seams.complete(position, piece)
             if block is not None:
                 yield position // BLOCK_ROWS, block
@@ -115,7 +115,7 @@ class ParquetSource(Source):
         return selected
 
     def __repr__(self) -> str:
-        return f"ParquetSource({str(self.path)!r}, {self.n_rows} rows, columns {listed(self.columns)})"
+        return f"ParquetSource({str(self.path)!r}, {self.n_rows} rows, columns {join_names(self.columns)})"
 
 
 class _Stretch(NamedTuple):

@@ -123,7 +123,7 @@ def _kernel() -> str:
         return kernel_fingerprint()
 
 
-def compute_unquoted(compute: Callable[[], _Computed]) -> _Computed:
+def compute_or_refuse(compute: Callable[[], _Computed]) -> _Computed:
     """Return what an engine computes. Its own error may quote a row, so another is raised, not chained to it."""
     try:
         return compute()
@@ -164,7 +164,7 @@ def held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes) -> Iterator
         yield Partial(failure=_UNKNOWN)
 
 
-def held_sum(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
+def sum_held_blocks(blocks: Callable[[], Iterable[Any]], pickled: bytes, partition: int) -> Partial:
     """Add up a pickled function over blocks that `held_blocks` gave."""
     reports: list[Partial] = []
 
@@ -185,15 +185,15 @@ class PartitionedSource(Source):
     local = False
     _digests: dict[int, bytes] | None = None  # The digests of the first pass that dealt out rows.
 
-    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+    def hold_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         import cloudpickle
 
         if names is not None and len(names) > _MOST_WIDENED * self.n_columns:
             return None
-        return self._held(cloudpickle.dumps(function), names)
+        return self._hold(cloudpickle.dumps(function), names)
 
     @abstractmethod
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         """Return what a pickled function makes of blocks, held by the workers from the first pass on."""
 
     @property
@@ -223,7 +223,7 @@ class PartitionedSource(Source):
                 "Repartition them: some hundred thousand rows in each are summed fastest."
             )
         pickled = cloudpickle.dumps(function)
-        total, failure, _, digests = compute_unquoted(lambda: self._sum(pickled))
+        total, failure, _, digests = compute_or_refuse(lambda: self._sum(pickled))
         if failure is not None:
             raise ValueError(failure)
         if total is None:
@@ -234,7 +234,7 @@ class PartitionedSource(Source):
                 raise ValueError(_MOVED)
         return total
 
-    def sampled(self, kept: Kept) -> Source:
+    def sample(self, kept: Kept) -> Source:
         return _SampledPartitions(self, kept)
 
     def blocks(self) -> NoReturn:

@@ -26,7 +26,7 @@ def sampled_blocks(blocks: Iterable[tuple[int, Any]], kept: Kept, partition: int
     waiting: list[Any] = []
     gathered = 0
     for number, block in blocks:
-        piece = _rows_kept(block, kept((partition, number), len(block)))
+        piece = _select_rows(block, kept((partition, number), len(block)))
         if gathered + len(piece) > BLOCK_ROWS:
             yield _join(waiting)
             waiting, gathered = [], 0
@@ -36,7 +36,7 @@ def sampled_blocks(blocks: Iterable[tuple[int, Any]], kept: Kept, partition: int
         yield _join(waiting)
 
 
-def _rows_kept(block: Any, kept: NDArray[np.bool_]) -> Any:
+def _select_rows(block: Any, kept: NDArray[np.bool_]) -> Any:
     if isinstance(block, pa.Table):
         return block.filter(pa.array(kept))
     places = np.flatnonzero(kept)

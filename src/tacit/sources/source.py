@@ -117,7 +117,7 @@ class Source(ABC):
         """Whether one thread sums the rows sooner than several that wait for each other."""
         return self.in_memory and self.n_rows <= _FEW_ROWS
 
-    def held(self) -> Source:
+    def hold(self) -> Source:
         """Return the same rows for many passes: what ``map`` makes of them is computed now, and only once.
 
         Mapped rows are held if the rows are in memory anyway and the mapped ones take at most 128 MB. Workers of a
@@ -125,20 +125,20 @@ class Source(ABC):
         """
         return self
 
-    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+    def hold_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         """Return what `function` makes of the rows, held for many passes; None where rows are not held.
 
         Rows on a cluster are, by its workers; `names` are those of the columns that the function returns.
         """
         return None
 
-    def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
+    def sample(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         """Return some of the rows: `kept` says which rows of a block, from its place and its number of rows.
 
         Examples
         --------
         >>> from tacit.sources import as_source
-        >>> next(as_source([[0.0], [1.0], [2.0]]).sampled(lambda place, rows: np.arange(rows) > 0).blocks())
+        >>> next(as_source([[0.0], [1.0], [2.0]]).sample(lambda place, rows: np.arange(rows) > 0).blocks())
         array([[1.],
                [2.]])
         """
@@ -208,9 +208,9 @@ class MappedSource(Source):
     def local(self) -> bool:  # type: ignore[override]
         return self.parent.local
 
-    def held(self) -> Source:
+    def hold(self) -> Source:
         if not self.in_memory:
-            return self.parent.held_as(self.function, self.names) or self
+            return self.parent.hold_as(self.function, self.names) or self
         if self._row().nbytes * self.n_rows > _MOST_HELD:
             return self
         with ONE_BLAS_THREAD:  # So it is wherever rows are computed, so that they are computed alike.
@@ -220,13 +220,13 @@ class MappedSource(Source):
                 block.flags.writeable = False  # The next pass would read what one pass wrote there.
         return HeldSource(held, self.names)
 
-    def held_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
+    def hold_as(self, function: Callable[[Any], Any], names: tuple[str, ...] | None) -> Source | None:
         first = self.function
-        return self.parent.held_as(lambda block: function(first(block)), names or self.names)
+        return self.parent.hold_as(lambda block: function(first(block)), names or self.names)
 
-    def sampled(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
+    def sample(self, kept: Callable[[tuple[int, int], int], NDArray[np.bool_]]) -> Source:
         return MappedSource(
-            self.parent.sampled(kept), self.function, self.names
+            self.parent.sample(kept), self.function, self.names
         )  # Sampled first, there are fewer rows to map.
 
     def _row(self) -> Any:

@@ -12,17 +12,17 @@ from typing import Any
 import pyarrow as pa
 
 from tacit.arrays import Array
-from tacit.sources.files import cut
-from tacit.sources.names import check_names, check_selection, listed
+from tacit.sources.files import cut_blocks
+from tacit.sources.names import check_names, check_selection, join_names
 from tacit.sources.partitions import (
     HeldPartitions,
     Partial,
     PartitionedSource,
     add_partials,
-    compute_unquoted,
+    compute_or_refuse,
     held_blocks,
-    held_sum,
     partial_sum,
+    sum_held_blocks,
 )
 from tacit.sources.source import Source
 
@@ -50,7 +50,7 @@ class SparkSource(PartitionedSource):
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
-        return compute_unquoted(lambda: int(self._frame.count()))
+        return compute_or_refuse(lambda: int(self._frame.count()))
 
     @property
     def types(self) -> pa.Schema:
@@ -66,16 +66,16 @@ class SparkSource(PartitionedSource):
         partials = self._frame.mapInArrow(partial(_partition_sum, pickled=pickled), _RESULT)
         return _total(partials.rdd.map(_cell).map(pickle.loads), self._partitions)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         blocks = self._frame.mapInArrow(partial(_hold, pickled=pickled), _RESULT)
         return HeldSpark(blocks.rdd.map(_cell), names, self)
 
     @cached_property
     def _partitions(self) -> int:
-        return compute_unquoted(lambda: int(self._frame.rdd.getNumPartitions()))
+        return compute_or_refuse(lambda: int(self._frame.rdd.getNumPartitions()))
 
     def __repr__(self) -> str:
-        return f"SparkSource(columns {listed(self._columns)})"
+        return f"SparkSource(columns {join_names(self._columns)})"
 
 
 class HeldSpark(HeldPartitions):
@@ -98,9 +98,9 @@ class HeldSpark(HeldPartitions):
         return self.origin._partitions
 
     def _sum(self, pickled: bytes) -> Partial:
-        return _total(self._blocks.mapPartitionsWithIndex(partial(_sum_of_held, pickled=pickled)), self._partitions)
+        return _total(self._blocks.mapPartitionsWithIndex(partial(_sum_blocks, pickled=pickled)), self._partitions)
 
-    def _held(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
+    def _hold(self, pickled: bytes, names: tuple[str, ...] | None) -> Source:
         return HeldSpark(self._blocks.mapPartitions(partial(_hold_again, pickled=pickled)), names, self)
 
 
@@ -121,15 +121,15 @@ def _let_go(blocks: Any) -> None:
 
 
 def _partition_sum(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
-    yield _row(partial_sum(partial(cut, batches), pickled, _partition()))
+    yield _row(partial_sum(partial(cut_blocks, batches), pickled, _partition()))
 
 
-def _sum_of_held(partition: int, blocks: Iterator[bytes], pickled: bytes) -> Iterator[Partial]:
-    yield held_sum(lambda: map(pickle.loads, blocks), pickled, partition)
+def _sum_blocks(partition: int, blocks: Iterator[bytes], pickled: bytes) -> Iterator[Partial]:
+    yield sum_held_blocks(lambda: map(pickle.loads, blocks), pickled, partition)
 
 
 def _hold(batches: Iterator[pa.RecordBatch], pickled: bytes) -> Iterator[pa.RecordBatch]:
-    yield from map(_row, held_blocks(partial(cut, batches), pickled))
+    yield from map(_row, held_blocks(partial(cut_blocks, batches), pickled))
 
 
 def _hold_again(blocks: Iterator[bytes], pickled: bytes) -> Iterator[bytes]:

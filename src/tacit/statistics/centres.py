@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.release.row_maps import filled_up
-from tacit.statistics.components import Array
 
 Labels = NDArray[np.intp]
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
-from tacit.statistics.components import Array
 from tacit.statistics.moments.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
 from tacit.statistics.ranges import check_sizes
 

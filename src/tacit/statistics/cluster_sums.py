@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.statistics.centres import Centres
-from tacit.statistics.components import Array
 from tacit.statistics.ranges import check_sizes
 
 

@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release.statistic import Norm
 from tacit.rounding import OPERATION_SLACK
 
@@ -118,7 +118,7 @@ class Smoothed(_ByColumn):
     def __post_init__(self) -> None:
         if not 0.5 <= self.beta <= 30:
             raise ValueError(
-                f"beta must be from 0.5 to 30, where the influence is proved exact; it is {brief(self.beta)}."
+                f"beta must be from 0.5 to 30, where the influence is proved exact; it is {describe(self.beta)}."
             )
 
     @property
@@ -292,5 +292,5 @@ def _supremum(ratio: Callable[[Array], Array]) -> float:
 def _check_order(order: float) -> None:
     if not 1 < order < 100:
         raise ValueError(
-            f"The order of a moment must be over 1, such as 2 for the mean square, and it is {brief(order)}."
+            f"The order of a moment must be over 1, such as 2 for the mean square, and it is {describe(order)}."
         )

@@ -210,7 +210,7 @@ class SmoothedHingeLoss:
 
     def value(self, predictions: Array, targets: Array) -> Array:
         """Return the loss of each row."""
-        short = 1 - self._signed(predictions, targets)
+        short = 1 - self._margins(predictions, targets)
         inside = (short + self.width) ** 2 / (4 * self.width)
         values = np.where(short > self.width, short, np.where(short < -self.width, 0.0, inside))
         return self._weight(targets) * values
@@ -240,7 +240,7 @@ class SmoothedHingeLoss:
         result: Array = ((likelihoods * curvatures).sum(axis=0) / likelihoods.sum(axis=0))[None, None]
         return result
 
-    def _signed(self, predictions: Array, targets: Array) -> Array:
+    def _margins(self, predictions: Array, targets: Array) -> Array:
         result: Array = np.where(targets > 0.5, predictions[0], -predictions[0])
         return result
 

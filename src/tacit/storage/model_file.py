@@ -38,8 +38,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.files import written_whole
+from tacit.files import write_whole
 from tacit.fitting import PrivateEstimator, check_shapes
+from tacit.fitting.published import read_method, write_method
 from tacit.models import CARDS, ModelCard, Without, find_card
 from tacit.models.stored_parameters import INFINITE
 from tacit.privacy import Certificate
@@ -99,7 +100,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "certificate": json.loads(model.privacy_.to_json()),
     }
     text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
-    with written_whole(path) as temporary:
+    with write_whole(path) as temporary:
         temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
 
@@ -136,6 +137,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 def _parameters(model: PrivateEstimator, card: ModelCard) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
     values |= {name: _bounds(values[name]) for name in _BOUNDS if name in values}
+    values |= {"method": write_method(values["method"])} if "method" in values else {}
     values |= {name: each.write(values[name]) for name, each in card.parameters.items()}
     return {name: _plain(value) for name, value in values.items()}
 
@@ -156,6 +158,8 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, float) and math.isinf(value):
         return INFINITE
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     return list(map(_plain, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
@@ -185,7 +189,7 @@ def _model(values: dict[str, Any]) -> PrivateEstimator:
     if values["estimator"] not in _stored():
         raise ValueError(f"the estimator should be one of {', '.join(_stored())}")
     card = CARDS[values["estimator"]]
-    parameters = dict(values["parameters"])
+    parameters = read_method(card.estimator, values["parameters"])
     schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
     for name in _BOUNDS:
         if isinstance(parameters.get(name), list):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 Codes = NDArray[np.intp]
 _Single = NDArray[np.float32]  # exact enough for probabilities, and twice as fast

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from tacit.arrays import Array
 from tacit.statistics import Bins
-from tacit.statistics.components import Array
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, spread
 from tacit.synthesis.groups import grouped
@@ -52,8 +52,8 @@ class CountedColumn:
     def wide_groups(self) -> Codes:
         """The wider group that each group is in: of numbers neighbours together, of others each by itself."""
         if self.bins.edges is None:
-            return np.arange(self.bins.counted)
-        known = self.group_shares[: self.bins.counted - self.bins.missing]
+            return np.arange(self.bins.n_groups)
+        known = self.group_shares[: self.bins.n_groups - self.bins.missing]
         found = grouped(known / known.sum(), True, _WIDE_SHARE)
         return np.append(found, found.max() + 1) if self.bins.missing else found
 
@@ -65,7 +65,7 @@ class CountedColumn:
     def draw(self, codes: Codes, rng: np.random.Generator, centre: float, scale: float) -> Array:
         """Return encoded cells (rows, places) for the groups that rows are in; numbers are centre + scale * a cell."""
         found = np.empty(len(codes), dtype=np.intp)
-        for group in range(self.bins.counted):
+        for group in range(self.bins.n_groups):
             members = np.flatnonzero(self._groups == group)
             inside = np.flatnonzero(codes == group)
             sums = np.cumsum(self.shares[members])
@@ -107,14 +107,14 @@ class CountedColumn:
     @property
     def _groups(self) -> Codes:
         """The group of each bin, that of missing cells included."""
-        return np.append(self.bins.groups, self.bins.counted - 1) if self.bins.missing else self.bins.groups
+        return np.append(self.bins.groups, self.bins.n_groups - 1) if self.bins.missing else self.bins.groups
 
 
 def public_columns(domain: Domain, missing: bool) -> list[Bins | Histogram]:
     """Return each column's bins: of levels, or of numbers a histogram that nothing was counted in yet."""
     if domain.schema is None:
-        reach = math.sqrt(domain.columns) if domain.ball else 1.0
-        edges = first_edges(0.0, reach)
+        half_range = math.sqrt(domain.columns) if domain.ball else 1.0
+        edges = first_edges(0.0, half_range)
         return [Histogram.empty(edges, 0.0, place) for place in range(domain.columns)]
     found: list[Bins | Histogram] = []
     for name, places in domain.schema.slices.items():

@@ -8,18 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.privacy import Gaussian, Step
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
+from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
-from tacit.statistics.components import Array
 from tacit.synthesis.columns import CountedColumn, possible_shares
 from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.groups import LEAST_SHARE, most_groups
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
 
 COLUMNS, FINER, PAIRS = "cell counts", "finer cell counts", "pair counts"
-_FOR_COLUMNS = 0.3  # of the budget, in squared signal-to-noise
-_FINER = 1 / 3  # of a column's part of that, for each time that it is counted more finely
+# Parts of the budget, as squared signal-to-noise ratios. benchmarks/synthetic.py measures what they give.
+_COLUMNS_PART = 0.3  # Part for counts of single columns; the rest is for pairs.
+_FINER = 1 / 3  # Part for each finer count of a column, relative to its first count.
 _MOST_SHARE = 0.2  # of rows that a group needs, however much noise there is
 _GROUPED = 0.5  # of the share of rows at which a pair of groups has as many rows as the noise is large
 
@@ -30,19 +32,15 @@ def steps(public: Public, missing: bool) -> list[Step]:
     """Return the plan, up to a scale: all counts of one kind have the same noise."""
     wide = sum(_can_be_refined(column) for column in public)
     counts, pairs = len(public) + _FINER * ROUNDS * wide, len(public) * (len(public) - 1) // 2
-    share = _FOR_COLUMNS if pairs else 1.0
-
-    def multiplier(columns: float) -> float:
-        return (share * columns / counts) ** -0.5
-
-    found: list[Step] = [Gaussian(COLUMNS, multiplier(len(public)), 1, CellCounts(_first(public, missing)).size)]
-    if wide:
-        found.append(Gaussian(FINER, multiplier(_FINER * wide), ROUNDS, wide * MOST_SPLIT * PARTS))
-    if pairs:
-        most = [_most_groups(column) + missing for column in public]
-        size = (sum(most) ** 2 - sum(groups**2 for groups in most)) // 2
-        found.append(Gaussian(PAIRS, (1 - share) ** -0.5, 1, size))
-    return found
+    part = _COLUMNS_PART if pairs else 1.0
+    most = [_most_groups(column) + missing for column in public]
+    sizes = {
+        COLUMNS: CellCounts(_first(public, missing)).size,
+        FINER: wide * MOST_SPLIT * PARTS,
+        PAIRS: (sum(most) ** 2 - sum(groups**2 for groups in most)) // 2,
+    }
+    parts = {COLUMNS: part * len(public) / counts, FINER: part * _FINER * wide / counts, PAIRS: 1 - part}
+    return weigh_releases(parts, {COLUMNS: 1, FINER: ROUNDS if wide else 0, PAIRS: int(pairs > 0)}, sizes)
 
 
 class Counted(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 from tacit.synthesis.chain import Chain, Codes, Design, drawn, odds, spread
 
 Tables = dict[tuple[int, int], Array]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
 LEAST_SHARE = 1 / 64  # of rows in a group, however many rows there are
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.statistics import Bins
-from tacit.statistics.components import Array
 
 PARTS = 64  # that a bin is split into
 MOST_SPLIT = 64  # bins of a column that are split at a time
@@ -39,10 +39,10 @@ class Histogram:
 
     Examples
     --------
-    >>> ages = Histogram.empty(first_edges(unit=1 / 60, reach=1.0), unit=1 / 60)  # whole numbers from 0 to 120
+    >>> ages = Histogram.empty(first_edges(unit=1 / 60, half_range=1.0), unit=1 / 60)  # whole numbers from 0 to 120
     >>> len(ages.counts), ages.can_be_refined
     (121, False)
-    >>> Histogram.empty(first_edges(unit=0.0, reach=1.0), unit=0.0).can_be_refined
+    >>> Histogram.empty(first_edges(unit=0.0, half_range=1.0), unit=0.0).can_be_refined
     True
     """
 
@@ -120,18 +120,18 @@ class Histogram:
         return np.diff(self.edges) > max(1.5 * self.unit, NARROW)
 
 
-def first_edges(unit: float, reach: float, values: tuple[float, ...] = ()) -> Array:
-    """Return where the first bins of a number begin and end, from -reach to reach.
+def first_edges(unit: float, half_range: float, values: tuple[float, ...] = ()) -> Array:
+    """Return where the first bins of a number begin and end, from -half_range to half_range.
 
     Each of a few whole numbers has a bin of its own. Of numbers with fractions, so have both ends, which stand for all
     beyond them, and `values`.
     """
     if unit:
-        low, length = -reach - unit / 2, round(2 * reach / unit) + 1
+        low, length = -half_range - unit / 2, round(2 * half_range / unit) + 1
         parts = length if length <= _EXACT else PARTS
         return low + unit * np.round(np.linspace(0, length, parts + 1))
-    alone = [-reach, *values, reach]
-    return np.unique([*np.linspace(-reach, reach, PARTS + 1), *alone, *np.nextafter(alone, np.inf)])
+    alone = [-half_range, *values, half_range]
+    return np.unique([*np.linspace(-half_range, half_range, PARTS + 1), *alone, *np.nextafter(alone, np.inf)])
 
 
 def _parts(low: float, high: float, unit: float) -> Array:

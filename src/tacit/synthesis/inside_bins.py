@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 from tacit.synthesis.histograms import FINEST, NARROW
 
 _EVENLY = 0.1  # of rows in a bin in which density falls, lest any place be next to impossible

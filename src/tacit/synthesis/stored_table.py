@@ -48,7 +48,7 @@ def restored(
     if len(table["columns"]) != len(public):
         raise ValueError(f"there must be {len(public)} columns of the table")
     columns = [_column(each, known, missing) for each, known in zip(table["columns"], public)]
-    order, sizes = tuple(map(int, table["order"])), tuple(column.bins.counted for column in columns)
+    order, sizes = tuple(map(int, table["order"])), tuple(column.bins.n_groups for column in columns)
     if sorted(order) != list(range(len(columns))):
         raise ValueError("the order must have every column once")
     weights, before = [], 1

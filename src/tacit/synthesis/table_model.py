@@ -10,11 +10,11 @@ import pyarrow as pa
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, checked_budget, progress
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import BlankIncomplete
-from tacit.statistics.components import Array
 from tacit.synthesis.chain import Chain
 from tacit.synthesis.columns import CountedColumn, public_columns
 from tacit.synthesis.counting import count_columns, count_pairs, steps
@@ -113,7 +113,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         check_is_fitted(self)
         if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"Invalid value for 'n_samples': {brief(n_samples)}; it must be a whole number, at least 1."
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
             )
         rng = np.random.default_rng(random_state)
         starts = range(0, int(n_samples), _BLOCK_ROWS)
@@ -149,7 +149,7 @@ class TableModel(DensityMixin, PrivateEstimator):
 
     def _log_densities(self, block: Array) -> Array:
         bins = [column.bins.bins(block) for column in self._columns]
-        codes = np.column_stack([column.bins.grouped(each) for column, each in zip(self._columns, bins)])
+        codes = np.column_stack([column.bins.groups_of(each) for column, each in zip(self._columns, bins)])
         total = self._chain.log_probabilities(codes)
         for column, each in zip(self._columns, bins):
             total += column.log_densities(block, each, self._domain.scale[column.bins.places[0]])

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.sources import as_numbers
 from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 
@@ -56,7 +56,9 @@ class Numeric:
         for side, word in (("low", "smallest"), ("high", "largest")):
             object.__setattr__(self, side, self._bound(getattr(self, side), side, word))
         if not self.low < self.high:
-            raise ValueError(f"low must be less than high, got low = {brief(self.low)} and high = {brief(self.high)}.")
+            raise ValueError(
+                f"low must be less than high, got low = {describe(self.low)} and high = {describe(self.high)}."
+            )
         if not self.half_range > 0:
             raise ValueError(f"low = {self.low} and high = {self.high} are too close to be told apart when halved.")
         _check_remarks(self.description, self.source)
@@ -68,9 +70,9 @@ class Numeric:
                 "the rows."
             )
         if not isinstance(value, Real) or isinstance(value, bool):
-            raise TypeError(f"{side} must be a number, got {brief(value)}.")
+            raise TypeError(f"{side} must be a number, got {describe(value)}.")
         if not math.isfinite(value):
-            raise ValueError(f"{side} must be finite, got {brief(value)}.")
+            raise ValueError(f"{side} must be finite, got {describe(value)}.")
         return float(value)
 
     @property
@@ -123,11 +125,11 @@ class Integer(Numeric):
         bound = super()._bound(value, side, word)
         if bound % 1:
             raise ValueError(
-                f"{side} must be a whole number, got {brief(value)}. Use the type 'numeric' for fractions."
+                f"{side} must be a whole number, got {describe(value)}. Use the type 'numeric' for fractions."
             )
         if abs(bound) > LARGEST_INTEGER:
             raise ValueError(
-                f"{side} must lie within ±2**48 to be kept exactly, got {brief(value)}. Use the type 'numeric'."
+                f"{side} must lie within ±2**48 to be kept exactly, got {describe(value)}. Use the type 'numeric'."
             )
         return int(bound)
 
@@ -233,7 +235,7 @@ Column = Numeric | Integer | Categorical | Boolean | Ignored
 
 def _check_levels(levels: Any) -> tuple[str, ...] | tuple[int, ...]:
     if isinstance(levels, str) or not isinstance(levels, Iterable):
-        raise TypeError(f"levels must be a list of all values that could occur, got {brief(levels)}.")
+        raise TypeError(f"levels must be a list of all values that could occur, got {describe(levels)}.")
     levels = tuple(levels)
     if not levels:
         raise ValueError(
@@ -265,9 +267,9 @@ def _is_whole(level: Any) -> bool:
 
 def _check_remarks(description: Any, source: Any) -> None:
     if not isinstance(description, str):
-        raise TypeError(f"description must be text, got {brief(description)}.")
+        raise TypeError(f"description must be text, got {describe(description)}.")
     if not isinstance(source, str) or source not in (STATED, PEEKED):
         raise ValueError(
             f"source must be {STATED!r} (from public knowledge) or {PEEKED!r} (read from the rows), got "
-            f"{brief(source)}."
+            f"{describe(source)}."
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Array
-from tacit.messages import brief, kind
+from tacit.messages import describe, kind
 from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
 from tacit.tables.schema import Schema
@@ -70,7 +70,7 @@ class Domain:
         if ball and not isinstance(bounds, bool):
             radius = float(bounds)
             if not 0 < radius < math.inf:
-                raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {brief(bounds)}.")
+                raise ValueError(f"bounds is a radius here, and must be positive and finite; it is {describe(bounds)}.")
             centre, scale = np.zeros(columns), np.full(columns, radius / math.sqrt(columns))
         else:
             low, high = _pair(bounds, columns)
@@ -180,7 +180,7 @@ def _join(parts: list[str], most: int = 20) -> str:
 def _pair(bounds: Any, columns: int) -> tuple[Array, Array]:
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         raise ValueError(
-            f'bounds must be a number, a pair (low, high), a tacit.Schema or "private", and it is {brief(bounds)}.'
+            f'bounds must be a number, a pair (low, high), a tacit.Schema or "private", and it is {describe(bounds)}.'
         )
     sides = []
     for side, value in zip(("low", "high"), bounds):

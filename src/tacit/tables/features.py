@@ -38,7 +38,7 @@ class Feature:
     unit: float = 1.0
     description: str = ""
 
-    def shown(self, values: Any) -> Any:
+    def display(self, values: Any) -> Any:
         """Return values of the domain as they are shown: numbers as they are, encoded levels and truths as shares."""
         return self.middle + self.unit * values
 
@@ -51,7 +51,7 @@ def features(domain: Domain) -> tuple[Feature, ...]:
     >>> from tacit.tables import Boolean, Categorical, Domain, Numeric, Schema
     >>> schema = Schema({"age": Numeric(0, 100), "plan": Categorical(["free", "paid"]), "smokes": Boolean()})
     >>> age, free, paid, smokes = features(Domain.from_schema(schema))
-    >>> paid.label, smokes.shown(-0.5)
+    >>> paid.label, smokes.display(-0.5)
     ('plan=paid', 0.25)
     """
     if domain.schema is None:

@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief, kind, unquoted
+from tacit.messages import call_or_refuse, describe, kind
 from tacit.sources import Source, as_source, as_table
-from tacit.sources.names import did_you_mean, listed
+from tacit.sources.names import did_you_mean, join_names
 from tacit.tables.codes import Unknown
 from tacit.tables.columns import BLANK, PEEKED, STATED, Boolean, Categorical, Column, Ignored, Integer, Numeric
 from tacit.tables.template import template
@@ -59,7 +59,7 @@ class Schema:
             raise TypeError(f"A Schema is made from a dictionary of columns by name, got {type(columns).__name__}.")
         for name, column in columns.items():
             if not isinstance(name, str) or not name:
-                raise TypeError(f"Names of columns must be text, and not empty, got {brief(name)}.")
+                raise TypeError(f"Names of columns must be text, and not empty, got {describe(name)}.")
             if not isinstance(column, Column):
                 raise TypeError(
                     f"Column {name!r} must be Numeric(low, high), Integer(low, high), Categorical(levels), Boolean() "
@@ -149,7 +149,7 @@ class Schema:
             its columns).
         """
         if not isinstance(unknown, str) or unknown not in ("error", "missing"):
-            raise ValueError(f"unknown must be 'error' or 'missing', got {brief(unknown)}.")
+            raise ValueError(f"unknown must be 'error' or 'missing', got {describe(unknown)}.")
         block = self._with_names(table) if isinstance(table, np.ndarray) else as_table(table)
         self.check_names(block.column_names)
         encoded = np.empty((self.width, block.num_rows))  # It is stored column by column, as the table is.
@@ -178,10 +178,10 @@ class Schema:
 
         Any real matrix can be decoded: numbers are moved to the nearest value the column can take. NaN becomes null.
         """
-        matrix = unquoted("Encoded rows are a matrix of numbers.", np.asarray, matrix, dtype=np.float64)
+        matrix = call_or_refuse("Encoded rows are a matrix of numbers.", np.asarray, matrix, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[1] != self.width:
             raise ValueError(
-                f"Expected a matrix of {self.width} columns ({listed(self.feature_names)}), got "
+                f"Expected a matrix of {self.width} columns ({join_names(self.feature_names)}), got "
                 f"{kind(matrix)} of another shape."
             )
         places = self.slices
@@ -192,13 +192,13 @@ class Schema:
         absent = [name for name in self.used if name not in names]
         if absent:
             raise ValueError(
-                f"The schema has columns that the table lacks: {listed(absent)}. The table has {listed(names)}."
+                f"The schema has columns that the table lacks: {join_names(absent)}. The table has {join_names(names)}."
                 f"{did_you_mean(absent, [name for name in names if name not in self._columns])}"
             )
         extra = [name for name in names if name not in self._columns]
         if extra:
             raise ValueError(
-                f"The table has columns that the schema does not mention: {listed(extra)}. Add them to the schema, "
+                f"The table has columns that the schema does not mention: {join_names(extra)}. Add them to the schema, "
                 "with the type 'ignored' if they are to be left out."
             )
 
@@ -212,7 +212,7 @@ class Schema:
         """
         others = [key for key in description if key != "columns"]
         if others or not isinstance(description.get("columns"), Mapping) or not description["columns"]:
-            found = f", found {listed(others)}" if others else ""
+            found = f", found {join_names(others)}" if others else ""
             raise ValueError(f"A schema holds columns and nothing else: one part [columns.NAME] for each{found}.")
         return cls({name: _column(name, settings) for name, settings in description["columns"].items()})
 
@@ -268,23 +268,23 @@ class Schema:
         names = self.names
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
             raise ValueError(
-                f"Expected an array of {len(names)} columns ({listed(names)}), got {kind(matrix)} of another shape."
+                f"Expected an array of {len(names)} columns ({join_names(names)}), got {kind(matrix)} of another shape."
             )
         return as_table(dict(zip(names, matrix.T)))
 
 
 def _column(name: str, settings: Any) -> Column:
     if not isinstance(settings, Mapping) or "type" not in settings:
-        raise ValueError(f"Column {name!r} needs a type: {listed(list(_KINDS))}.")
+        raise ValueError(f"Column {name!r} needs a type: {join_names(list(_KINDS))}.")
     type_ = settings["type"]
     if type_ == BLANK:
         raise ValueError(
-            f"Column {name!r}: type is blank. Fill in {listed(list(_KINDS))}, from what is known without looking at "
-            "the rows, with low and high or levels below it where the type has them."
+            f"Column {name!r}: type is blank. Fill in {join_names(list(_KINDS))}, from what is known without looking "
+            "at the rows, with low and high or levels below it where the type has them."
         )
     if not isinstance(type_, str) or type_ not in _KINDS:
         raise ValueError(
-            f"Column {name!r} has the unknown type {brief(type_)}; the types are {listed(list(_KINDS))}."
+            f"Column {name!r} has the unknown type {describe(type_)}; the types are {join_names(list(_KINDS))}."
             f"{did_you_mean([str(type_)], list(_KINDS))}"
         )
     kind = _KINDS[type_]
@@ -293,7 +293,7 @@ def _column(name: str, settings: Any) -> Column:
     unknown = [key for key in others if key not in known]
     if unknown:
         raise ValueError(
-            f"Column {name!r} has unknown settings {listed(unknown)}; the type {type_!r} has {listed(known)}."
+            f"Column {name!r} has unknown settings {join_names(unknown)}; the type {type_!r} has {join_names(known)}."
             f"{did_you_mean(unknown, known)}"
         )
     required = {"low": BLANK, "high": BLANK, "levels": ()}

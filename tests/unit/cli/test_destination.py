@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.files import check_destination, written_whole
+from tacit.files import check_destination, write_whole
 
 
 def test_an_exception_leaves_the_old_file(tmp_path):
@@ -13,7 +13,7 @@ def test_an_exception_leaves_the_old_file(tmp_path):
     path.write_text("old")
 
     def interrupted():
-        with written_whole(path) as temporary:
+        with write_whole(path) as temporary:
             temporary.write_text("half of the n")
             raise KeyboardInterrupt
 
@@ -27,14 +27,14 @@ def test_a_link_goes_on_pointing_to_the_file(tmp_path):
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.write_text("old")
     link.symlink_to(target)
-    with written_whole(link) as temporary:
+    with write_whole(link) as temporary:
         temporary.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
 
 
 def test_devices_are_not_replaced():
-    with written_whole(Path(os.devnull)) as path:
+    with write_whole(Path(os.devnull)) as path:
         path.write_text("nothing")
     assert not Path(os.devnull).is_file()
 

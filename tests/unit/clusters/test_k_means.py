@@ -15,9 +15,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.clusters.adaptive_schedule import adaptive_schedule
 from tacit.clusters.clusters import Clusters
-from tacit.clusters.private_lloyd import lloyd_schedule, zcdp_epsilon
 from tacit.clusters.summary_k_means import k_means_plus_plus, lloyd
 from tacit.privacy import Budget
+from tacit.published import DPEMLloyd, DPLloyd
+from tacit.published.lloyd import zcdp_epsilon
 
 METHODS = ("adaptive", "dplloyd", "dplloyd_zcdp", "dpem")
 
@@ -157,7 +158,7 @@ def test_pure_budgets_have_no_delta(method):
 
 
 def test_dplloyd_is_pure_whatever_delta_is():
-    model = tacit.KMeans(3, method="dplloyd", n_iter=4, bounds=(-1, 1), random_state=0).fit(np.zeros((100, 2)))
+    model = tacit.KMeans(3, method=DPLloyd(n_iter=4), bounds=(-1, 1), random_state=0).fit(np.zeros((100, 2)))
     (step,) = model.privacy_.plan.steps
     assert step.noise_multiplier == pytest.approx(4.0)
     assert model.privacy_.plan.delta(1.0) == 0
@@ -167,7 +168,7 @@ def test_zcdp_composition_spends_the_budget_of_the_formula():
     budget = Budget(0.7, 1e-5)
     rho = 12 * zcdp_epsilon(budget, 12) ** 2 / 2
     assert rho + 2 * np.sqrt(rho * np.log(1e5)) == pytest.approx(0.7)
-    steps = lloyd_schedule(3, 2, "dpem", budget, n_iter=6).steps()
+    steps = DPEMLloyd(n_iter=6).schedule(3, 2, budget).steps()
     assert [1 / step.noise_multiplier for step in steps] == pytest.approx([zcdp_epsilon(budget, 12)] * 2)
 
 

@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.fitting.private_bounds import STEP, bounds_step, private_bounds
 from tacit.privacy import Budget, Gaussian, Plan
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics import Magnitudes
 
@@ -18,7 +18,7 @@ def rng():
 
 def found(rows, epsilon=1.0, seed=0, neighbors="replace_one"):
     columns = rows.shape[1]
-    plan = planned([Gaussian(STEP, 1.0, 1, Magnitudes(columns).size)], Budget(epsilon, 1e-6), neighbors)
+    plan = calibrated_plan([Gaussian(STEP, 1.0, 1, Magnitudes(columns).size)], Budget(epsilon, 1e-6), neighbors)
     return private_bounds(Curator(as_source(rows), plan, random_state=seed), columns)
 
 

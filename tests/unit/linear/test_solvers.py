@@ -12,7 +12,7 @@ from tacit.linear.problem import Problem
 from tacit.linear.solvers import SOLVERS
 from tacit.linear.variance_reduced import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
 from tacit.privacy import Budget, Sampled
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss
 
@@ -29,7 +29,7 @@ def problem(noise=1e-6):
 def solve(name, iterations, epsilon, seed=0, noise=1e-6):
     """Return the steps whose releases a solver made, in order, where it was after each, and what it returns."""
     solver, names, points = SOLVERS[name], [], []
-    plan = planned(solver.steps(iterations, 3, 1.0, 1), Budget(epsilon, 1e-6))
+    plan = calibrated_plan(solver.steps(iterations, 3, 1.0, 1), Budget(epsilon, 1e-6))
     curator = Curator(as_source(ROWS), plan, random_state=seed)
     solution = solver.solve(
         problem(noise), curator, iterations, lambda step, point: (names.append(step), points.append(point))

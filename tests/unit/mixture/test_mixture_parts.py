@@ -8,13 +8,12 @@ from scipy.integrate import quad, trapezoid
 from scipy.stats import multivariate_normal, norm
 
 import tacit
+from tacit.fitting.clipping import clipped_variances, unclip_variances
 from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.shrinkage import (
-    clipped_variances,
-    declipped_variances,
     positive_mean,
-    shrunk,
-    shrunk_covariance,
+    shrink,
+    shrink_covariance,
 )
 from tacit.mixture.dp_em import Joint, PerParameter, public_means
 from tacit.mixture.mixture import Mixture
@@ -144,7 +143,7 @@ def test_shrinking_loses_less_than_it_saves():
     for spread in (0.1, 1.0, 3.0):
         truths = spread * rng.normal(size=(500, 10))
         noisy = truths + rng.normal(size=truths.shape)
-        estimates = np.stack([shrunk(row, 1.0, spread**2)[0] for row in noisy])
+        estimates = np.stack([shrink(row, 1.0, spread**2)[0] for row in noisy])
         error = np.mean((estimates - truths) ** 2)
         assert error < min(1.0, 1.25 * spread**2 / (1 + spread**2) + 0.02)
 
@@ -152,10 +151,10 @@ def test_shrinking_loses_less_than_it_saves():
 @pytest.mark.parametrize("doubt", [0.05, 1.0])
 def test_shrinking_at_the_ends(doubt):
     values = np.array([1.0, -2.0, 3.0])
-    assert shrunk(values, 0.0, doubt)[1] == 1.0
-    assert shrunk(values, 1e6, doubt)[1] == pytest.approx(0.0, abs=1e-9)
-    assert shrunk(np.zeros(3), 1.0, doubt)[1] == 0.0
-    assert shrunk(values[:2], 1.0, doubt)[1] == pytest.approx(doubt / (doubt + 1))  # nothing for James-Stein to go on
+    assert shrink(values, 0.0, doubt)[1] == 1.0
+    assert shrink(values, 1e6, doubt)[1] == pytest.approx(0.0, abs=1e-9)
+    assert shrink(np.zeros(3), 1.0, doubt)[1] == 0.0
+    assert shrink(values[:2], 1.0, doubt)[1] == pytest.approx(doubt / (doubt + 1))  # nothing for James-Stein to go on
 
 
 def clipped_second_moments(variances, radius, count=400_000):
@@ -171,7 +170,7 @@ def test_clipping_and_declipping_agree_with_simulation(variances, radius):
     simulated = clipped_second_moments(variances, radius)
     assert clipped_variances(variances, radius) == pytest.approx(simulated, rel=0.015)
     if simulated.sum() < 0.8 * radius**2:  # beyond that, hardly a row is left unclipped
-        assert declipped_variances(simulated, radius) == pytest.approx(variances, rel=0.05)
+        assert unclip_variances(simulated, radius) == pytest.approx(variances, rel=0.05)
 
 
 def test_one_clipped_column_agrees_with_quadrature():
@@ -183,7 +182,7 @@ def test_one_clipped_column_agrees_with_quadrature():
 def test_declipping_never_runs_away():
     """More than clipped rows can have: the radius is a limit, not an asymptote to divide by."""
     for moments in (np.full(3, 5.0), np.array([100.0, 1e-6, 1e-6])):
-        declipped = declipped_variances(moments, 2.0)
+        declipped = unclip_variances(moments, 2.0)
         assert np.isfinite(declipped).all()
         assert (declipped > 0).all()
         assert declipped.max() < 40
@@ -195,7 +194,7 @@ def test_a_covariance_is_recovered_from_clipped_rows():
     truth = root @ root.T
     y = rng.normal(size=(200_000, 4)) @ root.T
     y *= np.minimum(1.0, 4.0 / np.linalg.norm(y, axis=1))[:, None]
-    estimate, doubt = shrunk_covariance(y.T @ y / len(y), 1e-9, 1.0, 4.0, 0.02, "full")
+    estimate, doubt = shrink_covariance(y.T @ y / len(y), 1e-9, 1.0, 4.0, 0.02, "full")
     assert estimate == pytest.approx(truth, abs=0.03 * truth.max())
     assert doubt < 1e-9
 
@@ -209,7 +208,7 @@ def test_covariances_are_positive_whatever_the_noise(kind, noise):
         moment = np.eye(5) + (bump + bump.T) / 2
         moment = moment if kind == "full" else np.diag(np.diag(moment))
         moment = np.eye(5) * np.trace(moment) / 5 if kind == "spherical" else moment
-        covariance, doubt = shrunk_covariance(moment, noise, 1.0, 3.0, 0.02, kind)
+        covariance, doubt = shrink_covariance(moment, noise, 1.0, 3.0, 0.02, kind)
         variances = np.linalg.eigvalsh(covariance)
         assert variances[0] > 0.01 * variances.mean()
         assert 0 <= doubt < np.inf
@@ -221,7 +220,7 @@ def test_with_much_noise_a_covariance_loses_its_shape_before_its_size():
     rng = np.random.default_rng(6)
     truth = np.diag([1.5, 1.2, 0.9, 0.6, 0.3])
     bump = 0.5 * rng.normal(size=(5, 5))
-    covariance, _ = shrunk_covariance(truth + (bump + bump.T) / 2, 0.5, 1.0, 10.0, 0.02, "full")
+    covariance, _ = shrink_covariance(truth + (bump + bump.T) / 2, 0.5, 1.0, 10.0, 0.02, "full")
     correlations = covariance[np.triu_indices(5, 1)]
     assert np.abs(correlations).max() < np.abs((bump + bump.T)[np.triu_indices(5, 1)] / 2).max()
     assert np.trace(covariance) == pytest.approx(5.0, rel=0.4)

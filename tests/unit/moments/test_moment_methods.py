@@ -10,7 +10,7 @@ from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.published_moments import published_moments, published_steps
 from tacit.moments.two_stage_moments import StagedMoments, two_stage_moments, two_stage_steps
 from tacit.privacy import Budget
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 
 METHODS = {
@@ -30,7 +30,7 @@ def table(rows, columns):
 
 
 def curator(X, steps, neighbors, epsilon=1.0):
-    return Curator(as_source(X), planned(steps, Budget(epsilon, 1e-6), neighbors), random_state=0)
+    return Curator(as_source(X), calibrated_plan(steps, Budget(epsilon, 1e-6), neighbors), random_state=0)
 
 
 def unwatched(done, total):

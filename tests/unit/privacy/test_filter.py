@@ -30,7 +30,7 @@ from tacit.privacy.filter import Filter, has_slack
 from tacit.privacy.gaussian_profile import gaussian_delta, gaussian_mu
 from tacit.privacy.ledger_books import Books
 from tacit.privacy.terms import terms_of
-from tacit.release import planned
+from tacit.release import calibrated_plan
 
 BUDGET = Budget(1.0, 1e-6)
 B = gaussian_mu(1.0, 1e-6)
@@ -260,7 +260,7 @@ def test_what_is_spent_is_never_below_a_receipt(charges, exact):
 def test_smooth_fits_are_counted_with_all_their_numbers(tmp_path):
     """In version 0.1 the ledger took each for a single number, and let twelve of these pass."""
     account = Ledger(tmp_path / "ledger.db").create("rows", BUDGET)
-    plan = planned([SmoothGaussian("centre", 12.0, 1, 30, 0.02)], Budget(0.4, 1e-6))
+    plan = calibrated_plan([SmoothGaussian("centre", 12.0, 1, 30, 0.02)], Budget(0.4, 1e-6))
     charged = 0
     while Filter(BUDGET, (plan,) * (charged + 1)).holds():
         account.charge(plan)
@@ -274,21 +274,21 @@ def test_smooth_fits_are_counted_with_all_their_numbers(tmp_path):
 
 @pytest.mark.parametrize("names", [["laplace", "gaussian"], ["smooth laplace"], ["sampled", "gaussian"], ["tilted"]])
 def test_a_first_plan_may_fill_the_budget_and_then_nothing_follows(names):
-    plan = planned([KINDS[name] for name in names], BUDGET)
+    plan = calibrated_plan([KINDS[name] for name in names], BUDGET)
     books = books_of([plan])
     assert books.spent().epsilon == pytest.approx(1.0, rel=1e-3)
     assert books.remaining().epsilon < 0.05
     for more in (
         plan,
-        planned([Gaussian("a", 1.0)], Budget(0.1, 1e-6)),
-        planned([Laplace("a", 1.0)], Budget(0.1, 1e-6)),
+        calibrated_plan([Gaussian("a", 1.0)], Budget(0.1, 1e-6)),
+        calibrated_plan([Laplace("a", 1.0)], Budget(0.1, 1e-6)),
     ):
         with pytest.raises(BudgetExceeded):
             books.admit(more, "")
 
 
 def test_pure_fits_add_up_to_the_whole_budget():
-    tenth = planned([Laplace("count", 1.0)], Budget(0.1, 1e-6))
+    tenth = calibrated_plan([Laplace("count", 1.0)], Budget(0.1, 1e-6))
     books = books_of([tenth] * 10)
     with pytest.raises(BudgetExceeded):
         books.admit(tenth, "")
@@ -298,14 +298,14 @@ def test_pure_fits_add_up_to_the_whole_budget():
 def test_exact_gaussian_books_are_exact_and_take_no_plan_with_slack():
     books = books_of([share(0.1)] * 9)
     with pytest.raises(PlanError, match="nothing of its delta was kept back"):
-        books.admit(planned([Gaussian("a", 1.0)], Budget(0.05, 1e-6)), "")
+        books.admit(calibrated_plan([Gaussian("a", 1.0)], Budget(0.05, 1e-6)), "")
     books.admit(Plan((Gaussian("a", 1 / (B * math.sqrt(0.0999999))),)), "")
     with pytest.raises(BudgetExceeded):
         books.admit(share(0.100001), "")
 
 
 def test_books_that_version_0_1_let_mix_are_read_with_a_reserve():
-    plans = (share(0.2), planned([Gaussian("a", 1.0)], Budget(0.3, 1e-6)))
+    plans = (share(0.2), calibrated_plan([Gaussian("a", 1.0)], Budget(0.3, 1e-6)))
     assert Filter(BUDGET, plans).holds()
     assert not Filter(BUDGET, (*plans, share(0.8 - 0.3**2 / 1.0))).holds()
 

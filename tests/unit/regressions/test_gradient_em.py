@@ -186,7 +186,7 @@ def test_bounds_scales_and_noise_are_those_of_the_papers():
     assert isinstance(sums["truncated"].influence, Clip)
     assert sums["truncated"].scale == pytest.approx(math.sqrt(math.log(rows)))
     # Per replaced row: 2 C, 2 B s sqrt(d) and 2 T sqrt(d), where B is below 2 sqrt(2) / 3.
-    moved = {name: each.sensitivity("replace_one") * each.reach[0] for name, each in sums.items()}
+    moved = {name: each.sensitivity("replace_one") * each.half_width[0] for name, each in sums.items()}
     assert moved["clipped"] == pytest.approx(6.0)
     assert moved["robust"] < 4 * math.sqrt(2) / 3 * sums["robust"].scale[0] * math.sqrt(size)
     assert moved["truncated"] == pytest.approx(2 * math.sqrt(math.log(rows) * size))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.privacy import Budget, Gaussian, Ledger, Plan, PlanError, Selection, Split
-from tacit.release import Choice, Curator, planned
+from tacit.release import Choice, Curator, calibrated_plan
 from tacit.release.lattice import Lattice
 from tacit.sources import as_source
 from tacit.statistics import RobustSum
@@ -80,7 +80,7 @@ def test_choices_are_counted_and_stated():
 
 def test_the_plan_is_charged_before_a_choice(tmp_path):
     account = Ledger(tmp_path / "budget.db").create("rows", Budget(1.0, 1e-6))
-    plan = planned([Selection("columns", 1.0, 2, 4), Gaussian("sums", 1.0, 1, 4)], Budget(1.0, 1e-6))
+    plan = calibrated_plan([Selection("columns", 1.0, 2, 4), Gaussian("sums", 1.0, 1, 4)], Budget(1.0, 1e-6))
     curator = Curator(as_source(ROWS), plan, ledger=account, random_state=0)
     curator.choose("columns", Choice(sums(), 1))
     assert account.spent().epsilon == pytest.approx(1.0, rel=1e-3)

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, Plan, PlanError, Selection, Split
-from tacit.release import Affine, Curator, planned, uncalibrated
+from tacit.release import Affine, Curator, calibrated_plan, stated_plan
 from tacit.release.lattice import Lattice
 from tacit.release.noise import discretisation_error, laplace_discretisation_error
 from tacit.release.planning import FINEST_NOISE
@@ -79,7 +79,7 @@ def account(tmp_path):
 
 
 def plan(epsilon=1.0, neighbors="replace_one", step=Gaussian, count=2, size=2):
-    return planned([step("sum", 1.0, count, size)], Budget(epsilon, 1e-6), neighbors)
+    return calibrated_plan([step("sum", 1.0, count, size)], Budget(epsilon, 1e-6), neighbors)
 
 
 # ------------------------------------------------------------------------------------------------ only what is planned
@@ -328,7 +328,7 @@ def test_computed_sums_of_neighbours_differ_by_no_more_than_the_sensitivity_used
 @pytest.mark.parametrize("budget", [Budget(0.1, 1e-9), Budget(1.0, 1e-6), Budget(8.0, 1e-4)])
 def test_planned_meets_the_budget_with_the_least_noise(budget, neighbors):
     steps = [Gaussian("a", 1.0, 10, 66), Gaussian("b", 2.0, 3, 5)]
-    the_plan = planned(steps, budget, neighbors)
+    the_plan = calibrated_plan(steps, budget, neighbors)
     assert the_plan.neighbors == neighbors
     assert the_plan.delta(budget.epsilon) <= budget.delta
     assert the_plan.scaled(0.999).delta(budget.epsilon) > budget.delta
@@ -338,13 +338,13 @@ def test_planned_meets_the_budget_with_the_least_noise(budget, neighbors):
 def test_planned_charges_for_every_discrete_number():
     steps = [Gaussian("a", 1.0, 10, 66), Laplace("b", 2.0, 3, 5)]
     expected = 660 * discretisation_error(FINEST_NOISE) + 15 * laplace_discretisation_error(FINEST_NOISE)
-    assert planned(steps, Budget(1.0, 1e-6)).sampling_error == pytest.approx(expected, rel=1e-9, abs=0.0)
-    assert uncalibrated(steps, Budget(1.0, 1e-6)).steps == tuple(steps)
-    assert uncalibrated(steps, Budget(1.0, 1e-6)).sampling_error == pytest.approx(expected, rel=1e-9, abs=0.0)
+    assert calibrated_plan(steps, Budget(1.0, 1e-6)).sampling_error == pytest.approx(expected, rel=1e-9, abs=0.0)
+    assert stated_plan(steps, Budget(1.0, 1e-6)).steps == tuple(steps)
+    assert stated_plan(steps, Budget(1.0, 1e-6)).sampling_error == pytest.approx(expected, rel=1e-9, abs=0.0)
 
 
 def test_pure_budgets_are_met_by_laplace_noise():
-    the_plan = planned([Laplace("sum", 1.0, 4, 2)], Budget(0.5))
+    the_plan = calibrated_plan([Laplace("sum", 1.0, 4, 2)], Budget(0.5))
     assert the_plan.sampling_error == 0
     assert the_plan.epsilon(0.0) <= 0.5
     assert the_plan.steps[0].noise_multiplier == pytest.approx(8.0)
@@ -356,7 +356,7 @@ def test_pure_budgets_are_met_by_laplace_noise():
 
 def test_the_certificate_says_what_was_planned_and_what_was_made():
     budget = Budget(1.0, 1e-6)
-    the_plan = planned([Gaussian("sum", 1.0, 3, 2), Gaussian("spare", 1.0)], budget)
+    the_plan = calibrated_plan([Gaussian("sum", 1.0, 3, 2), Gaussian("spare", 1.0)], budget)
     curator = Curator(as_source(ROWS), the_plan, random_state=0)
     curator.release("sum", BoundedSum(2))
     curator.release("sum", BoundedSum(2))
@@ -419,7 +419,7 @@ def test_rows_pass_through_known_maps_alone():
 
 def shares_of(rows, parts, count=1, seed=0, budget=200.0):
     """What is released of rows dealt out, next to no noise."""
-    plan = planned([Split(parts, Gaussian("shares", 1.0, count, 2))], Budget(budget, 0.1))
+    plan = calibrated_plan([Split(parts, Gaussian("shares", 1.0, count, 2))], Budget(budget, 0.1))
     curator = Curator(as_source(rows), plan, random_state=seed)
     return np.array([curator.release("shares", BoundedSum(2)) for _ in range(count * parts)]), curator
 
@@ -470,7 +470,7 @@ def test_more_shares_than_rows():
 
 
 def test_rows_are_not_mapped_between_releases_of_their_shares():
-    curator = Curator(as_source(ROWS), planned([Split(4, Gaussian("shares", 1.0, 1, 2))], Budget(1.0, 1e-6)))
+    curator = Curator(as_source(ROWS), calibrated_plan([Split(4, Gaussian("shares", 1.0, 1, 2))], Budget(1.0, 1e-6)))
     curator.release("shares", BoundedSum(2))
     curator.map_rows(Affine(np.ones(2), np.zeros(2)))
     with pytest.raises(PlanError, match="before they were mapped"):
@@ -515,7 +515,7 @@ def test_more_blocks_than_sums_have_room_for_are_refused_where_the_number_of_row
 
 def test_discrete_noise_is_charged_for_in_every_share():
     step = Split(8, Gaussian("shares", 1.0, 2, 10))
-    plan = uncalibrated([step], Budget(1.0, 1e-6))
+    plan = stated_plan([step], Budget(1.0, 1e-6))
     assert plan.sampling_error == pytest.approx(160 * discretisation_error(FINEST_NOISE))
 
 
@@ -526,7 +526,7 @@ def test_sampled_releases_are_of_samples():
 
     rows = as_source(np.zeros((20_000, 1)))
     for neighbors in ("replace_one", "add_remove"):
-        plan = planned([Sampled(0.1, Gaussian("count", 1.0, 8, 1))], Budget(2.0, 1e-5), neighbors)
+        plan = calibrated_plan([Sampled(0.1, Gaussian("count", 1.0, 8, 1))], Budget(2.0, 1e-5), neighbors)
         curator = Curator(rows, plan, random_state=0)
         counts = [curator.release("count", RowCount())[0] for _ in range(8)]
         assert np.std(counts) > 10.0
@@ -540,6 +540,6 @@ def test_a_sample_of_everything_is_everything():
     from tacit.privacy import Sampled
     from tacit.statistics import RowCount
 
-    plan = planned([Sampled(1.0, Gaussian("count", 1.0, 1, 1))], Budget(8.0, 1e-5))
+    plan = calibrated_plan([Sampled(1.0, Gaussian("count", 1.0, 1, 1))], Budget(8.0, 1e-5))
     released = Curator(as_source(np.zeros((5000, 1))), plan, random_state=0).release("count", RowCount())
     assert released[0] == pytest.approx(5000.0, abs=5.0)

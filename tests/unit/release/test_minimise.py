@@ -10,7 +10,7 @@ from scipy import stats
 
 from tacit.linear import HuberLoss, LogisticLoss
 from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, PlanError, TiltedGaussian
-from tacit.release import Curator, Minimum, planned
+from tacit.release import Curator, Minimum, calibrated_plan
 from tacit.sources import as_source, numeric
 from tacit.statistics import LossGradients, WeighedGradients
 
@@ -29,7 +29,7 @@ def asked(tilt=None, strength=5.0):
 
 def curator(steps=STEPS, rows=ROWS, **options):
     options = {"random_state": 0, **options}
-    return Curator(as_source(rows), planned(steps, BUDGET, options.pop("neighbors", "replace_one")), **options)
+    return Curator(as_source(rows), calibrated_plan(steps, BUDGET, options.pop("neighbors", "replace_one")), **options)
 
 
 def test_a_minimum_is_told_once():
@@ -70,7 +70,7 @@ def test_nothing_is_read_before_it_is_paid_for(tmp_path):
     account = Ledger(tmp_path / "ledger.db").create("rows", Budget(0.5, 1e-6))
     rows = as_source(ROWS).map(lambda block: pytest.fail("rows were read"))
     with pytest.raises(BudgetExceeded):
-        Curator(rows, planned(STEPS, BUDGET), ledger=account, random_state=0).minimise("minimum", asked())
+        Curator(rows, calibrated_plan(STEPS, BUDGET), ledger=account, random_state=0).minimise("minimum", asked())
 
 
 @pytest.mark.parametrize(("steps", "tilt"), [(STEPS, None), (TILTED, "tilt")])
@@ -115,7 +115,7 @@ def test_the_same_from_wherever_rows_come(tmp_path):
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=3000)
     sources = [as_source(ROWS), numeric(as_source(tmp_path / "rows.parquet")), as_source(ROWS).map(np.copy)]
     for steps, tilt in ((STEPS, None), (TILTED, "tilt")):
-        plan = planned(steps, BUDGET)
+        plan = calibrated_plan(steps, BUDGET)
         told = [Curator(rows, plan, random_state=0).minimise("minimum", asked(tilt)) for rows in sources]
         assert (told[0] == told[1]).all()
         assert (told[0] == told[2]).all()

@@ -18,7 +18,7 @@ from tacit.privacy import (
     SmoothLaplace,
     Split,
 )
-from tacit.release import Curator, SmoothStatistic, planned
+from tacit.release import Curator, SmoothStatistic, calibrated_plan
 from tacit.release.generator import generator
 from tacit.release.smooth import MISMATCH, SmoothNoise, normal, uniform
 from tacit.sources import ArraySource, as_source
@@ -140,7 +140,7 @@ def test_what_comes_out_is_on_a_public_lattice_and_in_a_public_range():
 
 def test_certificates_state_the_least_noise():
     step = SmoothLaplace("mean", 4.0, size=1)
-    curator = Curator(ROWS, planned([step], Budget(1.0, 1e-6)), random_state=0)
+    curator = Curator(ROWS, calibrated_plan([step], Budget(1.0, 1e-6)), random_state=0)
     assert curator.plan.sampling_error == MISMATCH
     step = curator.plan.steps[0]
     curator.release("mean", Fixed())

@@ -190,7 +190,7 @@ def proposed(law, slot, position, u, stride=0):
     later = (u & (2**48 - 1)) << 16
     # A tail's stride is told by the zeros that end a word, its place there by another word.
     coins = [0] * (stride // 64) + [1 << stride % 64]
-    return law._accepted(1, Script(first, later, *coins, position)).tolist()
+    return law._accept(1, Script(first, later, *coins, position)).tolist()
 
 
 def acceptance(law, slot, position, stride=0):

@@ -92,27 +92,27 @@ def test_map_is_lazy_and_chains(source, rows):
 def test_rows_in_memory_are_mapped_once_for_many_passes(source, rows):
     seen = []
     mapped = numeric(source).map(lambda block: seen.append(len(block)) or block[:, :1] * 2, columns=["double"])
-    held = mapped.held()
+    held = mapped.hold()
     for _ in range(3):
         np.testing.assert_array_equal(held.sum(thousandths), [np.rint(2000 * rows[:, 0]).astype(np.int64).sum()])
     assert held.n_rows == ROWS
     assert held.columns == ("double",)
     if source.in_memory:
         assert seen == [1, BLOCK_ROWS, BLOCK_ROWS, 77]  # one row first: how much memory it takes
-        assert held.held() is held
+        assert held.hold() is held
         assert not any(block.flags.writeable for block in held.blocks())
     else:
         assert held is mapped
         assert len(seen) == 9
-    assert source.held() is source
+    assert source.hold() is source
 
 
 def test_what_would_take_much_memory_is_not_held(monkeypatch):
     mapped = as_source(np.zeros((ROWS, 2))).map(lambda block: block + 1)
     monkeypatch.setattr("tacit.sources.source._MOST_HELD", ROWS * 2 * 8)
-    assert mapped.held() is not mapped
+    assert mapped.hold() is not mapped
     monkeypatch.setattr("tacit.sources.source._MOST_HELD", ROWS * 2 * 8 - 1)
-    assert mapped.held() is mapped
+    assert mapped.hold() is mapped
 
 
 def test_missing_is_found_in_the_last_block(source):
@@ -352,11 +352,11 @@ def test_shares_hold_every_row_once(source, rows):
     numbers = numeric(source)
     for parts in (1, 3, 1000):
         deal = Deal(parts, key=bytes(32))
-        shares = [np.concatenate(list(numbers.sampled(deal.share(index)).blocks())) for index in range(min(parts, 5))]
+        shares = [np.concatenate(list(numbers.sample(deal.share(index)).blocks())) for index in range(min(parts, 5))]
         every = np.concatenate([deal((0, number), len(block)) for number, block in enumerate(numbers.blocks())])
         for index, share in enumerate(shares):
             assert share.tolist() == rows[every == index].tolist()
-    doubled = numbers.sampled(deal.share(1)).map(lambda block: 2 * block)
+    doubled = numbers.sample(deal.share(1)).map(lambda block: 2 * block)
     expected = 2 * rows[every == 1, 2].sum()
     assert doubled.sum(lambda block: np.array([block[:, 2].sum()], dtype=np.int64))[0] == expected
 
@@ -387,7 +387,7 @@ def test_samples_are_taken_before_rows_are_mapped():
     rows = np.arange(20.0).reshape(10, 2)
     seen = []
     part = (
-        as_source(rows).map(lambda block: seen.append(len(block)) or -block).sampled(lambda place, n: np.arange(n) < 3)
+        as_source(rows).map(lambda block: seen.append(len(block)) or -block).sample(lambda place, n: np.arange(n) < 3)
     )
     np.testing.assert_array_equal(np.concatenate(list(part.blocks())), -rows[:3])
     assert seen == [3]
@@ -401,7 +401,7 @@ def test_few_rows_of_many_blocks_are_summed_together():
         return block.sum(axis=0)
 
     rows = as_source(np.ones((20 * BLOCK_ROWS, 1)))
-    counts = rows.sampled(Deal(32, key=bytes(32)).share(3)).sum(total, finish=lambda sums: sums.astype(np.int64))
+    counts = rows.sample(Deal(32, key=bytes(32)).share(3)).sum(total, finish=lambda sums: sums.astype(np.int64))
     assert counts[0] == sum(seen)
     assert len(seen) == 1
 
@@ -473,8 +473,8 @@ def test_sums_and_samples_of_files_are_those_in_memory(scattered, threads):
     for ours, theirs in ((scattered, whole), (scattered.select(["y"]), whole.select(["y"]))):
         assert (numeric(ours).sum(total, threads=threads) == numeric(theirs).sum(total)).all()
         some = PoissonSample(0.1, key=b"key")
-        found = numeric(ours).sampled(some).sum(total, threads=threads)
-        assert (found == numeric(theirs).sampled(some).sum(total)).all()
+        found = numeric(ours).sample(some).sum(total, threads=threads)
+        assert (found == numeric(theirs).sample(some).sum(total)).all()
 
 
 def test_a_folder_of_large_row_groups_is_not_held(tmp_path):
@@ -483,12 +483,12 @@ def test_a_folder_of_large_row_groups_is_not_held(tmp_path):
     os.link(tmp_path / "0.parquet", tmp_path / "1.parquet")
     source, most = as_source(tmp_path), []
 
-    def held(block):
+    def hold(block):
         most.append(pa.total_allocated_bytes() - before)
         return np.ones(1, dtype=np.int64)
 
     before = pa.total_allocated_bytes()
-    source.sum(held, threads=2)
+    source.sum(hold, threads=2)
     assert max(most) < 50e6  # measured: 33 MB, batches and pages of both threads; a file has 64 MB
 
 
@@ -510,8 +510,8 @@ def test_folders_that_are_no_tables(folder, tmp_path_factory):
 
 
 def test_a_source_shows_neither_rows_nor_who_is_in_a_sample():
-    held = as_source([[123.0]]).map(lambda block: block + 0.5).held()
-    sampled = held.sampled(PoissonSample(0.5, key=b"secret"))
-    for source in (held, held.sampled(Deal(2, key=b"secret").share(0)), sampled):
+    held = as_source([[123.0]]).map(lambda block: block + 0.5).hold()
+    sampled = held.sample(PoissonSample(0.5, key=b"secret"))
+    for source in (held, held.sample(Deal(2, key=b"secret").share(0)), sampled):
         assert "123" not in repr(source)
         assert "secret" not in repr(source)

@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 import tacit
 from tacit.privacy import Budget, Gaussian, Split
-from tacit.release import Curator, planned
+from tacit.release import Curator, calibrated_plan
 from tacit.release.sampling import Deal, PoissonSample
 from tacit.sources import BLOCK_ROWS, as_source, engines, has_missing, numeric, on_cluster
 from tacit.statistics import ComponentMoments, Components, RowCount
@@ -155,7 +155,7 @@ def test_sums_of_many_partitions(people, partitions):
     assert frame.npartitions == partitions
     inside, there = numeric(as_source(rows)), numeric(as_source(frame))
     assert (there.sum(told) == inside.sum(told)).all()
-    assert (there.held().sum(told) == inside.sum(told)).all()
+    assert (there.hold().sum(told) == inside.sum(told)).all()
 
 
 @pytest.mark.parametrize("engine", ["memory", "dask"])
@@ -165,12 +165,12 @@ def test_no_two_blocks_are_sampled_at_the_same_places(engine):
     X = np.column_stack([np.repeat(np.arange(float(blocks)), rows), np.tile(np.arange(float(rows)), blocks)])
     source = as_source(X if engine == "memory" else dask_array.from_array(X, chunks=(rows, 2)))
 
-    def sampled(block):
+    def mask_of(block):
         mask = np.zeros(blocks * rows, dtype=np.int64)
         mask[(block[:, 0] * rows + block[:, 1]).astype(np.intp)] = 1
         return mask
 
-    masks = source.sampled(PoissonSample(0.5, key=bytes(range(32)))).sum(sampled).reshape(blocks, rows)
+    masks = source.sample(PoissonSample(0.5, key=bytes(range(32)))).sum(mask_of).reshape(blocks, rows)
     assert masks.max() == 1
     # Places that two blocks have in common are as many as by chance: half of them, within six deviations.
     for one in range(blocks):
@@ -384,14 +384,14 @@ def test_empty_partitions_add_nothing(people):
 def test_noise_is_the_same_wherever_rows_live(people):
     """One changed row may take all others to other places: in memory, in files and on clusters alike."""
     rows = people[["x", "y"]]
-    plan = planned([Gaussian("moments", 1.0, size=moments().size)], Budget(1.0, 1e-6))
+    plan = calibrated_plan([Gaussian("moments", 1.0, size=moments().size)], Budget(1.0, 1e-6))
     noise = [Curator(numeric(as_source(X)), plan).noise("moments", moments()) for X in (rows, on_dask(rows))]
     assert noise[0] == noise[1]
 
 
 def test_shares_are_dealt_out_where_rows_are(people):
     rows = people[["x", "y"]]
-    plan = planned([Split(3, Gaussian("count", 1.0))], Budget(200.0, 0.1))
+    plan = calibrated_plan([Split(3, Gaussian("count", 1.0))], Budget(200.0, 0.1))
     curator = Curator(numeric(as_source(on_dask(rows))), plan, random_state=0)
     counts = np.array([curator.release("count", RowCount())[0] for _ in range(3)])
     assert counts.sum() == pytest.approx(len(rows), abs=5)
@@ -407,9 +407,9 @@ def test_rows_that_are_found_in_another_order_are_not_dealt_out():
     array = dask_array.from_delayed(dask.delayed(shuffled, pure=False)(0), (50, 2), dtype=float)
     source = as_source(array)
     deal = Deal(2, key=bytes(32))
-    source.sampled(deal.share(0)).sum(lambda block: np.array([len(block)]))
+    source.sample(deal.share(0)).sum(lambda block: np.array([len(block)]))
     with pytest.raises(ValueError, match="same order"):
-        source.sampled(deal.share(1)).sum(lambda block: np.array([len(block)]))
+        source.sample(deal.share(1)).sum(lambda block: np.array([len(block)]))
 
 
 def test_samples_are_drawn_where_rows_are_and_the_same_when_a_task_runs_again(people):
@@ -419,10 +419,10 @@ def test_samples_are_drawn_where_rows_are_and_the_same_when_a_task_runs_again(pe
     def count(block):
         return np.array([len(block)])
 
-    counts = [int(source.sampled(sample).sum(count)[0]) for _ in range(2)]
+    counts = [int(source.sample(sample).sum(count)[0]) for _ in range(2)]
     assert counts[0] == counts[1] == pytest.approx(0.3 * len(people), abs=5 * np.sqrt(0.21 * len(people)))
     other = PoissonSample(0.3, key=bytes(32))
-    assert int(source.sampled(other).sum(count)[0]) != counts[0]
+    assert int(source.sample(other).sum(count)[0]) != counts[0]
 
 
 # CSV files

@@ -202,11 +202,11 @@ def test_long_cells_are_read_a_block_at_a_time(tmp_path):
     pq.write_table(pa.table({"word": [f"{row:0500}" for row in range(rows)]}), tmp_path / "rows.parquet")
     before, most = pa.total_allocated_bytes(), []
 
-    def held(block):
+    def hold(block):
         most.append(pa.total_allocated_bytes() - before)
         return one(block)
 
-    assert as_source(tmp_path / "rows.parquet").sum(held, threads=1) == [6]
+    assert as_source(tmp_path / "rows.parquet").sum(hold, threads=1) == [6]
     assert max(most) < 20e6  # all of them have 25 MB, a block 4 MB
 
 

@@ -12,7 +12,7 @@ import pytest
 from tacit import kernels
 from tacit.kernels import UnlikeKernels, check_kernels, kernel_fingerprint
 from tacit.sources import as_source, source
-from tacit.sources.partitions import Partial, add_partials, held_blocks, held_sum, partial_sum
+from tacit.sources.partitions import Partial, add_partials, held_blocks, partial_sum, sum_held_blocks
 from tacit.sources.summation import sum_over_streams
 from tacit.statistics import Centres, ClusterMoments, components
 
@@ -92,12 +92,12 @@ def test_blocks_that_one_worker_has_made_and_an_unlike_one_sums_are_refused(monk
     pickled = cloudpickle.dumps(one_row_each)
     same = cloudpickle.dumps(lambda block: block)
     held = list(held_blocks(lambda: [np.ones((3, 1)), np.ones((2, 1))], same))
-    assert held_sum(lambda: held, pickled, 0).total == 5
+    assert sum_held_blocks(lambda: held, pickled, 0).total == 5
     again = list(held_blocks(lambda: held, same))
-    assert held_sum(lambda: again, pickled, 0).total == 5
+    assert sum_held_blocks(lambda: again, pickled, 0).total == 5
     monkeypatch.setattr("tacit.sources.partitions.kernel_fingerprint", lambda: "other")
     for blocks in (held, again):
-        assert "different linear algebra" in held_sum(lambda blocks=blocks: blocks, pickled, 0).failure
+        assert "different linear algebra" in sum_held_blocks(lambda blocks=blocks: blocks, pickled, 0).failure
 
 
 def other_kernel():

@@ -129,9 +129,9 @@ def test_never_more_than_what_was_published(seed):
 
 def test_more_rows_are_trimmed_where_budgets_are_small():
     statistic = TrimmedMeans(Cells(), np.array([-1.0]), np.array([1.0]), 10_000)
-    assert statistic.trimmed(0.01) == 1382
-    assert statistic.trimmed(0.1) == 139
-    assert statistic.trimmed(1e-6) == 4999
+    assert statistic.n_trimmed(0.01) == 1382
+    assert statistic.n_trimmed(0.1) == 139
+    assert statistic.n_trimmed(1e-6) == 4999
     assert statistic.least(0.1) < 2 / 10_000
 
 

@@ -291,3 +291,19 @@ def test_only_fitted_models_are_saved(path):
     with pytest.raises(TypeError, match="holds one of GaussianMixture"):
         save_model({"weights": [1.0]}, path)
     assert not path.exists()
+
+
+def test_a_published_method_is_read_back_with_its_options(tmp_path):
+    method = tacit.published.DPLloyd(composition="zcdp", n_iter=3)
+    model = tacit.KMeans(2, method=method, bounds=(LOW, HIGH), random_state=0).fit(X)
+    path = save_model(model, tmp_path / "model.tacit")
+    assert load_model(path).method == method
+
+
+def test_files_with_the_options_of_a_published_method_among_those_of_the_estimator_are_read(tmp_path):
+    model = tacit.KMeans(2, method=tacit.published.DPLloyd(n_iter=3), bounds=(LOW, HIGH), random_state=0).fit(X)
+    path = save_model(model, tmp_path / "model.tacit")
+    stored = json.loads(path.read_text())
+    stored["parameters"] |= {"method": "dplloyd", "n_iter": 3}  # as version 0.1 has it
+    path.write_text(json.dumps(stored))
+    assert load_model(path).method == model.method

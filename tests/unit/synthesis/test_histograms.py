@@ -84,7 +84,7 @@ def test_parts_of_a_bin_cover_it(unit):
     assert split.edges[-1] == found.edges[-1]
     assert set(found.edges) <= set(split.edges)
     assert (split.groups >= 0).sum() <= 2 * PARTS
-    parts = np.random.default_rng(0).uniform(0, 100, split.counted)
+    parts = np.random.default_rng(0).uniform(0, 100, split.n_groups)
     whole = found.refined(heavy, split, parts, 0.1)
     assert set(whole.edges) <= set(split.edges)
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from tacit.arrays import Array
 from tacit.mixture import GaussianMixture
 from tacit.mixture.table_mixture import TableMixture
 from tacit.models.trials.simulation import Setting, drawn_mixture, log_densities, mixture_rows, ordinary_mixture
 from tacit.models.trials.trial import NEAR, TEST_ROWS, SimulatedTable
 
 __all__ = ["draw", "mixture_errors"]
-
-Array = NDArray[np.float64]
 
 
 def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> SimulatedTable:

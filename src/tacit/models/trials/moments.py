@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import subspace_angles
 
+from tacit.arrays import Array
 from tacit.models.trials.simulation import Setting, drawn_factors
 from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.moments import FactorAnalysis, Moments
@@ -15,7 +15,6 @@ from tacit.moments.factors import Factors, likeliest_factors
 
 __all__ = ["draw_factors", "draw_moments"]
 
-Array = NDArray[np.float64]
 
 _MOMENT_FACTORS = 3  # Factors that columns have in common, where moments alone are asked for.
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
+from tacit.arrays import Array
 from tacit.models.trials.simulation import Setting, drawn_mixture, mixture_rows
 from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.regressions import MixtureOfRegressions
@@ -17,7 +17,6 @@ from tacit.regressions.regressions import Regressions
 
 __all__ = ["draw", "draw_line"]
 
-Array = NDArray[np.float64]
 
 _SPREAD, _LEFT = 0.25, 0.1  # standard deviations of what inputs explain, and of what they do not, in half ranges
 _RARE = 0.05  # so that levels few rows have do not decide

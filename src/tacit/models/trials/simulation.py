@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from tacit.arrays import Array
 from tacit.mixture.table_mixture import TableMixture, shares_of_one, table_layout
 from tacit.moments.factors import Factors
 from tacit.sources import BLOCK_ROWS
@@ -21,7 +22,6 @@ from tacit.tables import Domain, Schema
 
 __all__ = ["Setting", "drawn_factors", "drawn_mixture", "log_densities", "mixture_rows", "ordinary_mixture"]
 
-Array = NDArray[np.float64]
 
 _REACH = 0.7  # means are drawn from -0.7 to 0.7
 _DEVIATIONS = (0.08, 0.25)  # of columns in a component, for a single one

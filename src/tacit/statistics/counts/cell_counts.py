@@ -54,13 +54,13 @@ class Bins:
             raise ValueError(f"There must be a group for each of {bins} bin(s), and there are {len(self.groups)}.")
 
     @property
-    def counted(self) -> int:
+    def n_groups(self) -> int:
         """How many groups there are, that of missing cells included."""
         return int(self.groups.max()) + 1 + self.missing
 
     def codes(self, block: Array) -> Codes:
         """Return the group of each row's cell, -1 where it is not counted."""
-        return self.grouped(self.bins(block))
+        return self.groups_of(self.bins(block))
 
     def bins(self, block: Array) -> Codes:
         """Return the bin of each row's cell, -1 where it is missing: a yes or no is 1 where it is positive."""
@@ -73,9 +73,9 @@ class Bins:
             bins = cells.argmax(axis=1)
         return np.where(np.isnan(cells).any(axis=1), -1, bins)
 
-    def grouped(self, bins: Codes) -> Codes:
+    def groups_of(self, bins: Codes) -> Codes:
         """Return the groups of bins; those of -1, missing, are the last group if there is one."""
-        last = self.counted - 1 if self.missing else -1
+        last = self.n_groups - 1 if self.missing else -1
         return np.append(self.groups, last)[bins]
 
 
@@ -106,7 +106,7 @@ class CellCounts:
     @property
     def size(self) -> int:
         """How many numbers are released."""
-        return sum(column.counted for column in self.columns)
+        return sum(column.n_groups for column in self.columns)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes."""
@@ -114,11 +114,11 @@ class CellCounts:
 
     def block_sum(self, block: Array) -> Array:
         """Return the counts of a block."""
-        return np.concatenate([_tally(column.codes(block), column.counted) for column in self.columns])
+        return np.concatenate([_tally(column.codes(block), column.n_groups) for column in self.columns])
 
     def parts(self, total: Array) -> list[Array]:
         """Return a (noisy) total column by column."""
-        return np.split(total, np.cumsum([column.counted for column in self.columns])[:-1])
+        return np.split(total, np.cumsum([column.n_groups for column in self.columns])[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ class PairCounts:
     @property
     def size(self) -> int:
         """How many numbers are released."""
-        sizes = [column.counted for column in self.columns]
+        sizes = [column.n_groups for column in self.columns]
         return sum(sizes[i] * sizes[j] for i, j in self.pairs)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
@@ -166,7 +166,7 @@ class PairCounts:
     def block_sum(self, block: Array) -> Array:
         """Return the counts of a block."""
         codes = [column.codes(block) for column in self.columns]
-        sizes = [column.counted for column in self.columns]
+        sizes = [column.n_groups for column in self.columns]
         return np.concatenate(
             [
                 _tally(np.where(codes[j] < 0, -1, codes[i] * sizes[j] + codes[j]), sizes[i] * sizes[j])
@@ -176,7 +176,7 @@ class PairCounts:
 
     def parts(self, total: Array) -> dict[tuple[int, int], Array]:
         """Return a (noisy) total as tables, by pair."""
-        sizes = [column.counted for column in self.columns]
+        sizes = [column.n_groups for column in self.columns]
         ends = np.cumsum([sizes[i] * sizes[j] for i, j in self.pairs])[:-1]
         tables = zip(self.pairs, np.split(total, ends))
         return {(i, j): table.reshape(sizes[i], sizes[j]) for (i, j), table in tables}

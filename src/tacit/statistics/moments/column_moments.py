@@ -29,8 +29,8 @@ class ColumnMoments:
 
     Parameters
     ----------
-    centre, reach : (d,) arrays
-        Cells are clipped at centre +- reach. Both are public or already private, and reaches are positive.
+    centre, half_width : (d,) arrays
+        Cells are clipped at centre +- half_width. Both are public or already private, and half widths are positive.
     count, mean, second : float
         Weights of the three parts, positive; with a count of 0 it is left out.
 
@@ -68,16 +68,16 @@ class ColumnMoments:
     """
 
     centre: Array
-    reach: Array
+    half_width: Array
     count: float = 0.0
     mean: float = 0.6
     second: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.centre.shape != self.reach.shape or self.centre.ndim != 1:
-            raise ValueError("centre and reach must be one number for each column.")
-        if not (np.isfinite(self.centre).all() and (self.reach > 0).all() and np.isfinite(self.reach).all()):
-            raise ValueError("centres must be finite, and reaches positive and finite.")
+        if self.centre.shape != self.half_width.shape or self.centre.ndim != 1:
+            raise ValueError("centre and half_width must be one number for each column.")
+        if not (np.isfinite(self.centre).all() and (self.half_width > 0).all() and np.isfinite(self.half_width).all()):
+            raise ValueError("centres must be finite, and half widths positive and finite.")
         check_sizes("The weight count", self.count, or_zero=True)
         check_sizes("The weights mean and second", (self.mean, self.second))
 
@@ -116,7 +116,7 @@ class ColumnMoments:
         for start in range(0, len(block), rows):
             with np.errstate(over="ignore", invalid="ignore"):
                 cells = block[start : start + rows] - self.centre
-                cells /= self.reach
+                cells /= self.half_width
                 gaps = np.isnan(cells.sum())  # Infinities come here, too, and do no harm.
             if gaps:
                 cells = cells[~np.isnan(cells).any(axis=1)]
@@ -134,4 +134,4 @@ class ColumnMoments:
         root = math.sqrt(self.columns)
         if self.count > 0:
             counts = counts / self.count
-        return counts, sums * root * self.reach / self.mean, squares * root * self.reach**2 / self.second
+        return counts, sums * root * self.half_width / self.mean, squares * root * self.half_width**2 / self.second

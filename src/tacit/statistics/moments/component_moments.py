@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.arrays import Array
 from tacit.kernels import CACHE_NUMBERS, ROWS_AT_ONCE
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
@@ -107,7 +107,7 @@ class ComponentMoments:
             raise ValueError("The weights count, mean and second must be over 0 in part: not all 0.")
         if self.only is not None and not 0 <= self.only < self.components.count:
             raise ValueError(
-                f"only must name one of {self.components.count} component(s), and it is {brief(self.only)}."
+                f"only must name one of {self.components.count} component(s), and it is {describe(self.only)}."
             )
 
     @property
@@ -220,7 +220,7 @@ class ComponentMoments:
             out.append(self.count * gram[:, 0, 0])
         if self.mean > 0:
             out.append(self.mean * gram[:, 0, self._y].ravel())
-        out.append(self.second * packed(gram[:, self._y, self._y], self.covariance_type))
+        out.append(self.second * pack_seconds(gram[:, self._y, self._y], self.covariance_type))
         return out
 
 
@@ -261,7 +261,7 @@ def triangle(columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
     return rows, cols, np.where(rows == cols, 1.0, math.sqrt(2.0))
 
 
-def packed(seconds: Array, covariance_type: CovarianceType) -> Array:
+def pack_seconds(seconds: Array, covariance_type: CovarianceType) -> Array:
     """Return second moments (K, d, d) as the numbers that are released."""
     if covariance_type == "spherical":
         traces: Array = np.einsum("kii->k", seconds)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
@@ -18,7 +18,7 @@ from tacit.statistics.moments.component_moments import (
     CovarianceType,
     moment_sensitivity,
     numbers_in_second_moment,
-    packed,
+    pack_seconds,
 )
 from tacit.statistics.ranges import check_sizes
 from tacit.statistics.table_components import Rows, TableComponents
@@ -115,11 +115,11 @@ class TableMoments:
         weights = (self.count, self.mean, self.second, self.level)
         check_sizes("The weights count, mean, second and level", weights)
         if not 0 <= self.fill <= 1:
-            raise ValueError(f"fill must be from 0 to 1, and it is {brief(self.fill)}.")
+            raise ValueError(f"fill must be from 0 to 1, and it is {describe(self.fill)}.")
         least = least_radius(self.components.columns, self.covariance_type)
         if self.missing and self.radius < least:
             raise ValueError(
-                f"With missing cells the radius must be {least:g} or more, and it is {brief(self.radius)}."
+                f"With missing cells the radius must be {least:g} or more, and it is {describe(self.radius)}."
             )
         object.__setattr__(
             self, "_numbers", self._moments_of_numbers()
@@ -187,7 +187,7 @@ class TableMoments:
         scatter = np.zeros((self.components.count, self.components.columns, self.components.columns))
         for pattern, members in zip(patterns, counts.T):
             scatter += members[:, None, None] * self.components.marginal(pattern).beyond
-        seconds = packed(scatter, self.covariance_type) * (self.second * self.fill / self.radius**2)
+        seconds = pack_seconds(scatter, self.covariance_type) * (self.second * self.fill / self.radius**2)
         return np.concatenate([np.zeros(self._numbers.size - len(seconds)), seconds])
 
 

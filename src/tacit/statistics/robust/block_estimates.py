@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.ranges import check_sizes
@@ -70,7 +70,7 @@ class BlockSquares(SmoothStatistic):
 
     def __post_init__(self) -> None:
         if self.parts is not None and not 1 <= self.parts <= self.rows:
-            raise ValueError(f"parts must be from 1 to the number of rows, and it is {brief(self.parts)}.")
+            raise ValueError(f"parts must be from 1 to the number of rows, and it is {describe(self.parts)}.")
         check_sizes("radius", self.radius)
 
     @property
@@ -208,25 +208,25 @@ class BlockCentre(BlockSquares):
 
     def least_rows(self, smoothness: float) -> int:
         """Return how many rows there must be for blocks enough."""
-        return 2 * self.size * (2 * self._points_averaged(smoothness) + 2)
+        return 2 * self.size * (2 * self._n_averaged(smoothness) + 2)
 
     def least(self, smoothness: float) -> float:
         """Return 2 D e^(-t (m - h) / 2), or 0 where there are too few blocks."""
         m = self.groups(smoothness)
-        enough = 2 <= self._points_averaged(smoothness) <= _half(m) and smoothness <= 1 and self.size <= 1024
+        enough = 2 <= self._n_averaged(smoothness) <= _half(m) and smoothness <= 1 and self.size <= 1024
         return 2 * self.diameter * math.exp(-smoothness * (m - _half(m)) / 2) if enough else 0.0
 
     def answer(self, blocks: Iterable[Dealt], smoothness: float) -> tuple[Sequence[Fraction], Array]:
         """Return the point, and the bound."""
         points = self.points(blocks, self.groups(smoothness))
         place, bound = centre(
-            points, self._points_averaged(smoothness), smoothness - SMOOTHNESS_SLACK, 2.0 * (2**_FINENESS + 2**10)
+            points, self._n_averaged(smoothness), smoothness - SMOOTHNESS_SLACK, 2.0 * (2**_FINENESS + 2**10)
         )
         values = [int(value) * self._step for value in points[place]]
         return self._inside(values), np.full(self.size, bound * SMOOTH_SLACK * float(self._step))
 
     @staticmethod
-    def _points_averaged(smoothness: float) -> int:
+    def _n_averaged(smoothness: float) -> int:
         return math.ceil(4 / (smoothness - SMOOTHNESS_SLACK)) if smoothness > SMOOTHNESS_SLACK else 2**62
 
 

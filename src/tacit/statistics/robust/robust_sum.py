@@ -98,7 +98,7 @@ class RobustSum:
         return len(self.centre) + (self.count > 0)
 
     @property
-    def reach(self) -> Array:
+    def half_width(self) -> Array:
         """How far from the centre the mean of bounded values can be: scale times the bound of the influence."""
         return self.scale * self.influence.bound
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.messages import brief
+from tacit.messages import describe
 from tacit.release.smooth import SmoothStatistic
 from tacit.rounding import SMOOTH_SLACK, SMOOTHNESS_SLACK
 from tacit.statistics.robust.robust_sum import RowValues
@@ -97,9 +97,9 @@ class TrimmedMeans(SmoothStatistic):
         if not (np.isfinite(low) & np.isfinite(high) & (high / 2 - low / 2 > 1e-200)).all() or self.rows < 1:
             raise ValueError("low and high must be finite, low below high, and there must be a row.")
         if self.trim is not None and not 0 <= self.trim <= (self.rows - 1) // 2:
-            raise ValueError(f"trim must be from 0 to less than half of the rows, and it is {brief(self.trim)}.")
+            raise ValueError(f"trim must be from 0 to less than half of the rows, and it is {describe(self.trim)}.")
 
-    def trimmed(self, smoothness: float) -> int:
+    def n_trimmed(self, smoothness: float) -> int:
         """Return m."""
         if self.trim is not None:
             return self.trim
@@ -107,14 +107,14 @@ class TrimmedMeans(SmoothStatistic):
 
     def least(self, smoothness: float) -> float:
         """Return e^-tm W, for the narrowest of the ranges."""
-        power = smoothness * self.trimmed(smoothness)
+        power = smoothness * self.n_trimmed(smoothness)
         return math.exp(-power) * float((self.high - self.low).min()) if power < 120 else 0.0
 
     def answer(
         self, blocks: Iterable[tuple[Array, NDArray[np.int64]]], smoothness: float
     ) -> tuple[Sequence[Fraction], Array]:
         """Return the trimmed means, and their smooth sensitivities."""
-        m, n = self.trimmed(smoothness), self.rows
+        m, n = self.n_trimmed(smoothness), self.rows
         lattice = _Lattices.of(self.low, self.high)
         least: list[NDArray[np.int64]] = []
         largest: list[NDArray[np.int64]] = []

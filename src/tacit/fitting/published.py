@@ -1,0 +1,95 @@
+"""Published methods: an estimator's ``method`` may be an object of :mod:`tacit.published`, with options of its own.
+
+An estimator says in ``_methods`` which words stand for methods of its own, the default first, and in ``_published``
+which words stand for published ones. Such a word means the published method with its defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from importlib import import_module
+from typing import Any
+
+from tacit.messages import describe
+from tacit.privacy import Budget, Plan, Relation, Step
+from tacit.release import calibrated_plan, stated_plan
+
+__all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "write_method"]
+
+
+class PublishedMethod:
+    """A method of the literature: subclasses are frozen dataclasses whose fields are its options."""
+
+    def plan(self, steps: Sequence[Step], budget: Budget, neighbors: Relation) -> Plan:
+        """Return the plan that spends the budget on these steps."""
+        return calibrated_plan(list(steps), budget, neighbors)
+
+
+def keep_stated_noise(steps: Sequence[Step], budget: Budget, neighbors: Relation) -> Plan:
+    """Return a plan with the noise that a paper's own composition gives, where exact accounting admits it."""
+    stated = stated_plan(list(steps), budget, neighbors)
+    return stated if stated.delta(budget.epsilon) <= budget.delta else calibrated_plan(list(steps), budget, neighbors)
+
+
+def find_published(estimator: Any) -> PublishedMethod | None:
+    """Return the published method that an estimator's ``method`` is or names; None for a method of its own.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> find_published(tacit.KMeans(method="dplloyd"))
+    DPLloyd(composition='linear', n_iter=5)
+    >>> find_published(tacit.KMeans()) is None
+    True
+    >>> find_published(tacit.KMeans(method="lloyd"))
+    Traceback (most recent call last):
+    ValueError: method must be one of adaptive, dplloyd, dplloyd_zcdp, dpem, or an object of tacit.published: DPLloyd,
+    DPEMLloyd; and it is 'lloyd'.
+    """
+    method = estimator.method
+    if isinstance(method, str) and method in estimator._methods:
+        return None
+    if isinstance(method, str) and method in estimator._published:
+        name, options = estimator._published[method]
+        return _class(name)(**options)
+    names = dict.fromkeys(name for name, _ in estimator._published.values())
+    if type(method).__name__ in names and isinstance(method, PublishedMethod):
+        return method
+    words = ", ".join((*estimator._methods, *estimator._published))
+    raise ValueError(
+        f"method must be one of {words}, or an object of tacit.published: {', '.join(names)}; and it is "
+        f"{describe(method)}."
+    )
+
+
+def write_method(method: Any) -> Any:
+    """Return a method as a file holds it: a word, or the name of a published method and its options."""
+    return {"name": type(method).__name__, **asdict(method)} if isinstance(method, PublishedMethod) else method
+
+
+def read_method(estimator: type, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return an estimator's parameters as a file has them, with the method as its constructor takes it.
+
+    Files of version 0.1 have the options of published methods among the parameters of the estimator.
+    """
+    parameters, method = dict(parameters), parameters.get("method")
+    moved = {name: parameters.pop(name) for name in estimator._moved if name in parameters}
+    if isinstance(method, dict):
+        if method["name"] not in {name for name, _ in estimator._published.values()}:
+            raise ValueError(f"{estimator.__name__} has no method of this name")
+        options = {name: value for name, value in method.items() if name != "name"}
+        return parameters | {"method": _class(method["name"])(**options)}
+    if method in estimator._published:
+        name, options = estimator._published[method]
+        published = _class(name)
+        if "n_iter" in parameters and parameters["n_iter"] != "auto":
+            moved["n_iter"] = parameters.pop("n_iter")
+        known = {each.name for each in fields(published)}
+        options = options | {option: value for option, value in moved.items() if option in known}
+        return parameters | {"method": published(**options) if moved else method}
+    return parameters
+
+
+def _class(name: str) -> Any:
+    return getattr(import_module("tacit.published"), name)

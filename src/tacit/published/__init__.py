@@ -1,0 +1,21 @@
+"""Methods as published, each an object with its own options, for comparison with the defaults.
+
+An estimator takes one as its ``method``, or its name as a word, which means the method with its default options:
+
+>>> import tacit
+>>> model = tacit.KMeans(3, method=tacit.published.DPLloyd(composition="zcdp", n_iter=7))
+>>> same = tacit.KMeans(3, method="dplloyd")
+
+Errors of the papers are corrected, and each module says which they were.
+"""
+
+from typing import TYPE_CHECKING
+
+from tacit.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from tacit.published.lloyd import DPEMLloyd, DPLloyd
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {"tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"]})
+
+__all__ = ["DPEMLloyd", "DPLloyd"]
