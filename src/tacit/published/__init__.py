@@ -9,13 +9,6 @@ An estimator takes one as its ``method``, or its name as a word, which means the
 Errors of the papers are corrected, and each module says which they were.
 """
 
-from typing import TYPE_CHECKING
-
 from tacit.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from tacit.published.lloyd import DPEMLloyd, DPLloyd
-else:
-    __getattr__, __dir__ = lazy_names(__name__, {"tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"]})
-
-__all__ = ["DPEMLloyd", "DPLloyd"]
+__getattr__, __dir__, __all__ = lazy_names(__name__)
