@@ -136,7 +136,7 @@ class FitOptions:
         """Save a model and its report, and say what was found."""
         from tacit.cli.results import show_results, summary
 
-        output = _saved(model, self.output)
+        output = _save(model, self.output)
         if write_report is not None:
             write_report(model, self.report, title=title)
         if model.privacy_.seeded:
@@ -198,7 +198,7 @@ def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
     return complete
 
 
-def _saved(model: PrivateEstimator, output: Path) -> Path:
+def _save(model: PrivateEstimator, output: Path) -> Path:
     """Save a model that was paid for: where it should go, or else where it can."""
     try:
         return tacit.save_model(model, output)

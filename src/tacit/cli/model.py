@@ -80,7 +80,7 @@ def report(
     fitted = tacit.load_model(model)
     try:
         check_reportable(fitted)
-    except TypeError as error:  # there are models without reports
+    except TypeError as error:  # There are models without reports.
         raise ValueError(str(error)) from None
     names = tuple(dict.fromkeys(feature.column for feature in features(fitted._domain)))
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
@@ -143,11 +143,11 @@ def _part(model: Any, rows: int, rng: np.random.Generator) -> pa.Table:
 
     drawn = model.sample(rows, rng)
     if isinstance(drawn, tuple):
-        drawn = drawn[0]  # a mixture tells which components they are of as well
+        drawn = drawn[0]  # A mixture also tells which components the rows are of.
     if not isinstance(drawn, pa.Table):
         names = model._domain.names or [f"column_{j + 1}" for j in range(drawn.shape[1])]
         drawn = pa.table(dict(zip(names, drawn.T)))
-    return drawn.take(rng.permutation(rows))  # they come component by component
+    return drawn.take(rng.permutation(rows))  # Rows come component by component.
 
 
 def _split(text: str, names: tuple[str, ...]) -> tuple[str, str]:

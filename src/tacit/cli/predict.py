@@ -44,7 +44,7 @@ def predict(
     with write_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
         tables = (pa.table(predictions(fitted, as_source(block))) for block in source.blocks())
         columns = write_parts(tables, temporary, advance)
-    secret = fitted.privacy_.plan.neighbors == "add_remove"  # how many rows there are may be what was protected
+    secret = fitted.privacy_.plan.neighbors == "add_remove"  # The number of rows may be what was protected.
     if json:
         shape = {"path": str(output), "rows": None if secret else source.n_rows, "columns": columns}
         screen.print_json({"private": False, "warning": _NOT_PRIVATE} | shape)

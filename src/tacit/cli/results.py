@@ -33,7 +33,7 @@ def show_results(model: PrivateEstimator) -> None:
             screen.numbered_table(block.what, block.rows, block.others, last=block.last)
         elif isinstance(block, Table):
             screen.table(block.head, block.rows[: screen.MOST_LINES], words=block.words)
-            screen.not_shown(len(block.rows))
+            screen.note_hidden_lines(len(block.rows))
         else:
             screen.say(block)
 

@@ -6,24 +6,16 @@ your own calls `register`. ``tests/unit/models/test_registry.py`` tells what a c
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from tacit.models import (
-    classification,
-    clusters,
-    linear,
-    mixture,
-    moments,
-    regressions,
-    robust_mean,
-    synthesis,
-)
 from tacit.models.card import ModelCard, Without
 from tacit.models.command import Command
 
 __all__ = ["CARDS", "card_named", "commands", "find_card", "forecast_cards", "register"]
 
-_FAMILIES = (mixture, clusters, synthesis, regressions, linear, classification, moments, robust_mean)
+# Modules of `tacit.models`, one for each family, in the order in which commands are listed.
+_FAMILIES = ("mixture", "clusters", "synthesis", "regressions", "linear", "classification", "moments", "robust_mean")
 
 #: The card of every estimator, by the estimator's name.
 CARDS: dict[str, ModelCard] = {}
@@ -80,4 +72,4 @@ def forecast_cards() -> dict[str, ModelCard]:
 
 
 for _family in _FAMILIES:
-    register(*_family.CARDS)
+    register(*import_module(f"tacit.models.{_family}").CARDS)

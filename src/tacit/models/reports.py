@@ -15,7 +15,7 @@ from tacit.models.printed import Block, NumberedTable, Table
 from tacit.models.registry import CARDS, find_card
 from tacit.privacy import Certificate
 from tacit.report.cautions import budget_cautions
-from tacit.report.feature_views import ignored
+from tacit.report.feature_views import ignored_columns
 from tacit.report.markup import Html, element, together
 from tacit.report.page import page_html
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
@@ -118,7 +118,7 @@ def _present_results(model: PrivateEstimator, certificate: Certificate, pairs: P
     return Presentation(
         title=card.kind[0].upper() + card.kind[1:],
         columns=len({each.column for each in features(model._domain)}),
-        ignored=ignored(model._domain),
+        ignored=ignored_columns(model._domain),
         cautions=budget_cautions(certificate),
         results=together(*(_block_html(block) for block in card.results.blocks(model))),
     )

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.privacy import Certificate
-from tacit.report.numerals import number, one_in, plural, rounded, scientific
+from tacit.report.numerals import number, one_in, plural, scientific, to_digits
 
-STRONG_EPSILON = 1.0  # up to here the odds of anything change by less than a factor e
-WEAK_EPSILON = 8.0  # beyond, odds may change three-thousandfold, and the promise is mostly one of good manners
+STRONG_EPSILON = 1.0  # Up to this epsilon, the odds of anything change by at most a factor e.
+WEAK_EPSILON = 8.0  # Beyond this epsilon, odds may change three-thousandfold: a weak promise.
 
 SEEDED = (
     "The noise came from a fixed seed (random_state). Whoever knows or guesses the seed can take the noise away and "
@@ -86,11 +86,11 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
         rows = "How many rows there are counts as public."
     else:
         rows = f"How many rows there are is public: {certificate.rows:,}."
-    factor = f"{rounded(math.exp(budget.epsilon))} times" if budget.epsilon < 50 else "so many times"
+    factor = f"{to_digits(math.exp(budget.epsilon))} times" if budget.epsilon < 50 else "so many times"
     items = [
         ("What is protected", f"{what}. {rows} One row counts as one person."),
         (
-            f"ε (epsilon) = {rounded(budget.epsilon, 4)}",
+            f"ε (epsilon) = {to_digits(budget.epsilon, 4)}",
             "Take anything that anyone might conclude from this page. They would have concluded it with nearly the "
             f"same probability {otherwise}: at most {factor} (e to the power of ε) more or less likely. Smaller is "
             "more private.",
@@ -153,7 +153,7 @@ def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
     deltas = sorted({1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, certificate.budget.delta}, reverse=True)
     epsilons = [certificate.epsilon(delta) for delta in deltas]
     return [
-        (scientific(delta), rounded(epsilon) if math.isfinite(epsilon) else "none proven")
+        (scientific(delta), to_digits(epsilon) if math.isfinite(epsilon) else "none proven")
         for delta, epsilon in zip(deltas, epsilons)
     ]
 
@@ -164,14 +164,14 @@ def curve_caption(certificate: Certificate) -> str:
     proven = certificate.epsilon()
     caption = (
         "One guarantee has many readings: every point of the curve holds at once. A larger ε is exceeded more rarely, "
-        f"with the smaller δ. The dot is the budget, ε = {rounded(budget.epsilon)} at δ = {scientific(budget.delta)}"
+        f"with the smaller δ. The dot is the budget, ε = {to_digits(budget.epsilon)} at δ = {scientific(budget.delta)}"
     )
     if proven < 0.99 * budget.epsilon:
-        caption += f"; what was released needs less than that, ε = {rounded(proven)} at the same δ"
+        caption += f"; what was released needs less than that, ε = {to_digits(proven)} at the same δ"
     return f"{caption}. {VOID}" if certificate.seeded else f"{caption}."
 
 
-def releases_made(certificate: Certificate) -> str:
+def releases_in_words(certificate: Certificate) -> str:
     """Return how many releases there were, of how many that were paid for."""
     planned = sum(step.releases for step in certificate.plan.steps)
     made = sum(record.count for record in certificate.releases)

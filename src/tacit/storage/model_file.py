@@ -51,7 +51,7 @@ __all__ = ["load_model", "save_model"]
 FORMAT = "tacit.model/1"
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _BOUNDS = ("bounds", "target_bounds")
-_NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
+_NOT_STORED = ("ledger", "random_state", "verbose")  # They belong to the place and the moment of the fit.
 
 
 def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
@@ -99,7 +99,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
-    text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
+    text = ",\n".join(f" {_json(key)}: {_json_lines(key, value)}" for key, value in values.items())
     with write_whole(path) as temporary:
         temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
@@ -125,7 +125,7 @@ def _stored() -> list[str]:
     return [card.name for card in CARDS.values() if not isinstance(card.stored, Without)]
 
 
-def _shown(key: str, value: Any) -> str:
+def _json_lines(key: str, value: Any) -> str:
     """Return a value as JSON: what people read on many lines, and numbers, which may be millions, on one."""
     return _json(value, indent=1).replace("\n", "\n ") if key in ("parameters", "certificate") else _json(value)
 
@@ -170,7 +170,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"There is no model file {path}. Check the path; tacit fit makes one.")
     try:
         values = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):  # of UTF-8 and of JSON
+    except (ValueError, RecursionError):  # Errors of UTF-8 and of JSON.
         values = None
     if not isinstance(values, dict) or not str(values.get("format")).startswith("tacit.model/"):
         raise ValueError(f"{path} is not a model file of tacit, or is damaged.")

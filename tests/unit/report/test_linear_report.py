@@ -235,7 +235,7 @@ def test_predictions_at_an_average_row(models):
         values = np.linspace(*view.window(age), 5)
         low, high = view.window(age)
         assert 0 <= low < high <= 120
-        predicted = view.predicted(age, values)
+        predicted = view.predict(age, values)
         linear = view.intercepts[:, None] + view.slopes @ view.average_row()[:, None]
         linear = linear + view.slopes[:, [age]] * (values - view.middles[age])
         if name == "multinomial":
@@ -256,7 +256,7 @@ def test_odds_and_probabilities_are_those_of_the_truth():
     )
     said = re.match("Goes with ([0-9.]+) times the odds of class yes", reading(view, 0, 0)[1])
     assert float(said[1]) == pytest.approx(np.e, rel=0.2)
-    np.testing.assert_allclose(view.predicted(0, np.array([3.0, 5.0]))[0], [0.5, 0.881], atol=0.04)
+    np.testing.assert_allclose(view.predict(0, np.array([3.0, 5.0]))[0], [0.5, 0.881], atol=0.04)
 
 
 def test_ticks_of_factors_stay_few_and_apart():
