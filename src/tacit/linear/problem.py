@@ -102,7 +102,7 @@ class Problem:
 
         A ridge must count for as much less, or it weighs more beside a loss that was weighed down.
         """
-        if statistic.anchor is not None or not self.ridge.any():  # differences have no weights
+        if statistic.anchor is not None or not self.ridge.any():  # Differences have no weights.
             return 1.0
         beta, coordinates = statistic.coefficients, self.coordinates
         values, axes = np.linalg.eigh((beta[:, 1:] * coordinates.variances) @ beta[:, 1:].T)
