@@ -270,7 +270,7 @@ def simplex_threshold(values: Array, total: float) -> float:
 
     Examples
     --------
-    >>> float(simplex_threshold(np.array([0.9, 0.5, -0.3]), 1.0))
+    >>> round(float(simplex_threshold(np.array([0.9, 0.5, -0.3]), 1.0)), 9)
     0.2
     """
     falling = np.sort(values)[::-1]
