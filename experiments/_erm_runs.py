@@ -19,7 +19,7 @@ from tacit.privacy import Budget, Gaussian
 from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
-Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
+Trace = list[tuple[float, np.ndarray]]  # Number of gradients divided by the number of rows, and coefficients.
 
 
 def objective(theta: np.ndarray, signed: np.ndarray, lasso: bool) -> float:

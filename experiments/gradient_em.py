@@ -14,7 +14,6 @@ Written are the error after each step (Figures 1-4 and 10), a picture, and what 
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
+from experiments._results import RESULTS, Setting, verdict, write_results
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.published.em_gradients import (
     EMGradient,
@@ -37,23 +37,13 @@ from tacit.published.gradient_loop import GradientMethod, RowModel
 from tacit.release import Curator
 from tacit.sources import as_source
 
-RESULTS = Path(__file__).parent / "results"
 NOISE = 1 / 3
 STEPS = 22
 PLAIN, OURS, ROBUST, SHORT = "EM (not private)", "moments (tacit's default)", "robust", "robust, 5 steps"
 WHOLE, TRUNCATED, SPLIT = "robust EM, 5 steps", "truncated", "truncated, split"
 CLIPPED = {f"clipped, C = {length:g}": length for length in (0.1, 1, 5, 10)}
 SWEEPS = ("epsilon", "columns", "rows")
-Row = tuple[str, int, int, float, str, int, float]  # model, rows, columns, epsilon, method, step, error
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How many rows and columns there are, and how much may be told of them."""
-
-    rows: int
-    columns: int
-    epsilon: float
+Row = tuple[str, int, int, float, str, int, float]  # Model, rows, columns, epsilon, method, step, error.
 
 
 @dataclass(frozen=True)
@@ -64,10 +54,10 @@ class Case:
     gradient: type[EMGradient]
     row_model: RowModel
     draw: Callable[[np.random.Generator, int, np.ndarray], np.ndarray]
-    rows: int  # where the number of rows is not varied
-    moment_bound: float  # tau: about the mean square of a gradient's column at the start
-    cut: float  # where truncated gradients are, in units of sqrt(log n)
-    bounds: dict[str, Any]  # tacit's default asks for them
+    rows: int  # Number of rows where it is not varied.
+    moment_bound: float  # The paper's tau: about the mean square of a gradient's column at the start.
+    cut: float  # Where gradients are truncated, in units of sqrt(log n).
+    bounds: dict[str, Any]  # Our default method needs them.
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -230,23 +220,19 @@ def verdicts(table: Sequence[Row], sweeps: dict[str, list[Setting]]) -> list[str
         falls = found == sorted(found, reverse=True) if what != "columns" else found == sorted(found)
         shown = " ".join(f"{error:.3f}" for error in found)
         lines.append(
-            f"Error of robust {'grows' if what == 'columns' else 'falls'} with {what}: {_held([falls])} ({shown})"
+            f"Error of robust {'grows' if what == 'columns' else 'falls'} with {what}: {verdict(falls)} ({shown})"
         )
     pairs = [(ROBUST, clipped) for clipped in CLIPPED] + [(SHORT, WHOLE), (SPLIT, ROBUST), (TRUNCATED, SPLIT)]
     pairs += [(OURS, other) for other in names if other not in (OURS, PLAIN)]
     for better, worse in pairs:
         if better in names and worse in names:
             ratios = [last[setting, better] / last[setting, worse] for setting in everywhere]
-            held = _held([ratio <= 1 for ratio in ratios])
+            held = verdict(*(ratio <= 1 for ratio in ratios))
             lines.append(f"{better} below {worse}: {held} ({min(ratios):.2f} to {max(ratios):.2f} times its error)")
     for method in (ROBUST, OURS):
         ratios = [last[setting, method] / last[setting, PLAIN] for setting in everywhere]
         lines.append(f"{method} has {min(ratios):.2f} to {max(ratios):.2f} times the error of EM without privacy")
     return lines
-
-
-def _held(cases: Sequence[bool]) -> str:
-    return "holds" if all(cases) else "holds in part" if any(cases) else "DOES NOT HOLD"
 
 
 def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -> Any:
@@ -308,14 +294,9 @@ def _reproduce(model: str, results: Path, seeds: int, *, quick: bool) -> None:
     words = f"n = {base.rows:,}, d = {base.columns}, ε = {base.epsilon:g} where not varied, δ = 1/n, {seeds} run(s)"
     caption = f"Gradient EM, {model}: ‖β‖ = 1, noise 1/3, {words}"
     claims = verdicts(table, sweeps)
-    results.mkdir(exist_ok=True)
-    place = results / f"gradient_em_{model}"
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        heading = ("model", "rows", "columns", "epsilon", "method", "step", "error")
-        csv.writer(file).writerows([heading, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(*claims, sep="\n")
-    draw(table, sweeps, caption).savefig(place.with_suffix(".png"), dpi=150)
+    heading = ("model", "rows", "columns", "epsilon", "method", "step", "error")
+    picture = draw(table, sweeps, caption)
+    write_results(results / f"gradient_em_{model}", [heading, *table], caption, claims, picture)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ Written are the distance from beta, as in the paper, and that from where EM with
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,17 +26,18 @@ import numpy as np
 
 import tacit
 from experiments._pictures import GREY
+from experiments._results import write_results
 from experiments.gradient_em import CLIPPED, OURS, PLAIN, RESULTS, ROBUST, STEPS, style
 from tacit.published import ClippedGradientEM, RobustGradientEM
 from tacit.published.em_gradients import SymmetricMixtureGradient
 
 EPSILONS = (0.2, 0.5, 1.0)
-COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # place in the file, and what a unit is
+COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # Column number in the file, and unit.
 NAMES = ("age", "years of education", "capital gain", "capital loss", "hours per week")
 INCOME = 14
 PRINTED, ROUND = "as printed", "made round"
-MOMENT_BOUND = 1.0  # tau: about the mean square of a gradient's column
-RADIUS = 15.0  # no row is further from the midpoint: 99,999 is the largest capital gain that is recorded
+MOMENT_BOUND = 1.0  # The paper's tau: about the mean square of a gradient's column.
+RADIUS = 15.0  # No row is further from the midpoint: the largest recorded capital gain is 99,999.
 
 
 class Halves(NamedTuple):
@@ -183,13 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shape = f"n = {len(data.rows):,}, d = {len(data.beta)}, δ = 1/n"
     caption = f"Adult, {shape}, ‖β‖/σ = {' and '.join(signals)}, {seeds} run(s)"
     claims = verdicts(table)
-    options.results.mkdir(exist_ok=True)
-    place = options.results / "gradient_em_adult"
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(caption, *claims, sep="\n")
-    draw(table, caption).savefig(place.with_suffix(".png"), dpi=150)
+    write_results(options.results / "gradient_em_adult", [Row._fields, *table], caption, claims, draw(table, caption))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ Formulas are corrected, choices are accounted for as what they are, and noise is
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Sequence
@@ -29,18 +28,18 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
+from experiments._results import RESULTS, verdict, write_results, write_table
 from experiments.gradient_em import trace
 from tacit.published import RobustGradientEM, TruncatedGradientEM
 from tacit.published.gradient_loop import GradientMethod, RowModel
 
-RESULTS = Path(__file__).parent / "results"
 NOISE, RATE, AWAY = 0.5, 0.5, 0.5
-FIRST_SEED = 1000  # our constants, and the papers' in BEST, were chosen on tables of smaller seeds
+FIRST_SEED = 1000  # Our constants, and the papers' in BEST, were chosen on tables of smaller seeds.
 PLAIN, OURS = "EM, not private", "moments (tacit's default)"
 STATED, TUNED, WHOLE = "NoisyHT, split, as stated", "NoisyHT, split, tuned", "NoisyHT, not split, tuned"
 ROBUST, TRUNCATED = "robust (Wang et al.)", "truncated, split"
 COLOURS = {PLAIN: "black", OURS: BLUE, STATED: RED, TUNED: ORANGE, WHOLE: "#2a8a4a", ROBUST: GREY, TRUNCATED: RED}
-Row = tuple[str, int, int, int, float, str, int, float, float]  # of HEADING
+Row = tuple[str, int, int, int, float, str, int, float, float]  # The columns are those of HEADING.
 HEADING = ("model", "rows", "columns", "sparsity", "epsilon", "method", "step", "error", "found")
 
 
@@ -200,7 +199,7 @@ def verdicts(table: Sequence[Row], sweeps: dict[str, list[Setting]]) -> list[str
         grows = what in ("sparsity", "columns")
         for name in names:
             found = [last[setting, name][0] for setting in sweep]
-            held = "holds" if found == sorted(found, reverse=not grows) else "DOES NOT HOLD"
+            held = verdict(found == sorted(found, reverse=not grows))
             shown = " ".join(f"{error:.3f}" for error in found)
             lines.append(f"Error of {name} {'grows' if grows else 'falls'} with {what}: {held} ({shown})")
     pairs = [(TRUNCATED, ROBUST)] + [(OURS, other) for other in names if other not in (OURS, PLAIN)]
@@ -239,10 +238,21 @@ def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -
 
 PRINTED = {0.2: (0.14, 0.12, 0.10), 0.5: (0.08, 0.07, 0.07), math.inf: (0.07, 0.06, 0.06)}
 KEPT = (5, 10, 15)
-_LARGEST = [50, 50, 300, 4000, 0.3, 1, 1, 0.5, 0.5, 0.2]  # radius, texture, perimeter, area, ...: what cells can be
+_LARGEST = [
+    50,
+    50,
+    300,
+    4000,
+    0.3,
+    1,
+    1,
+    0.5,
+    0.5,
+    0.2,
+]  # Largest values of radius, texture, perimeter, area, and so on.
 _LARGEST_ERRORS = [5, 10, 50, 1000, 0.1, 0.3, 0.5, 0.1, 0.1, 0.05]
 PUBLIC = (np.zeros(30), np.array([*_LARGEST, *_LARGEST_ERRORS, *_LARGEST]))
-STANDARDISING = 0.7  # of the budget, where standardising is paid for; 0.5 was mostly worse on this table
+STANDARDISING = 0.7  # Part of the budget for standardising, where it is paid for. On this table 0.5 was mostly worse.
 
 
 def misclassified(half: np.ndarray, rows: np.ndarray, malignant: np.ndarray) -> float:
@@ -328,7 +338,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    options.results.mkdir(exist_ok=True)
     for figure in options.figures or figures:
         place = options.results / f"sparse_em_{figure}"
         _reproduce(figure, place, 2 if options.quick else options.seeds, quick=options.quick)
@@ -336,21 +345,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _reproduce(figure: str, place: Path, seeds: int, *, quick: bool) -> None:
     if figure == "cancer":
-        _write(place.with_suffix(".csv"), cancer_table((0.5,) if quick else (0.2, 0.5, 1.0), seeds))
+        write_table(place, cancer_table((0.5,) if quick else (0.2, 0.5, 1.0), seeds))
         return
     sweeps = settings(figure, quick=quick)
     table = measure(figure, sweeps, seeds)
     claims = verdicts(table, sweeps)
     caption = f"Sparse EM, {figure}: ‖β‖ = 1, noise 0.5, δ = 1/2n, {seeds} run(s)"
-    _write(place.with_suffix(".csv"), [HEADING, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(*claims, sep="\n")
-    draw(table, sweeps, caption).savefig(place.with_suffix(".png"), dpi=150)
-
-
-def _write(place: Path, lines: Sequence[Sequence[Any]]) -> None:
-    with place.open("w", newline="") as file:
-        csv.writer(file).writerows(lines)
+    write_results(place, [HEADING, *table], caption, claims, draw(table, sweeps, caption))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joined import Joined
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
@@ -15,13 +16,6 @@ from tacit.statistics import RobustSum
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
 GAP = np.vstack([ROWS, [[np.nan, 1.0]]])
-
-
-class Joined:
-    """The last column is the target, as an audit has one table."""
-
-    def fit(self, X, y=None):
-        return super().fit(X[:, :-1], X[:, -1])
 
 
 class Regressions(Joined, tacit.MixtureOfRegressions):

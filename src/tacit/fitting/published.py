@@ -107,8 +107,8 @@ def read_method(estimator: type, parameters: dict[str, Any]) -> dict[str, Any]:
         published = _class(name)
         known = {each.name for each in fields(published)}
         moved |= {name: parameters.pop(name) for name in known if name in parameters}
-        options = options | {name: value for name, value in moved.items() if name in known and value != "auto"}
-        return parameters | {"method": published(**options) if moved else method}
+        given = {name: value for name, value in moved.items() if name in known and value != "auto"}
+        return parameters | {"method": published(**options | given) if given else method}
     return parameters
 
 

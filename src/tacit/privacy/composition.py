@@ -47,7 +47,7 @@ _MOST_SAMPLED_POINTS = 2**15  # The largest grid of sampled releases: each point
 _LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # Rounding spoils a finer grid, and a coarser one overflows.
 # Renyi bounds.
 _RENYI_BELOW = 1e-9  # Below this delta the rounding of an FFT weighs, and the slower Renyi bound may be the lesser.
-_WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
+_WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)  # Orders of Renyi divergences.
 # Added per release. It covers the rounding of Renyi divergences, which may come out as zero or less.
 _LEAST_RENYI = 1e-12
 

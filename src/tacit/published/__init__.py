@@ -9,25 +9,6 @@ An estimator takes one as its ``method``, or its name as a word, which means the
 Errors of the papers are corrected, and each module says which they were.
 """
 
-from typing import TYPE_CHECKING
-
 from tacit.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from tacit.published.gradient_em import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
-    from tacit.published.lloyd import DPEMLloyd, DPLloyd
-else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "tacit.published.gradient_em": [
-                "ClippedGradientEM",
-                "RobustEM",
-                "RobustGradientEM",
-                "TruncatedGradientEM",
-            ],
-            "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
-        },
-    )
-
-__all__ = ["ClippedGradientEM", "DPEMLloyd", "DPLloyd", "RobustEM", "RobustGradientEM", "TruncatedGradientEM"]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -7,10 +7,10 @@ import pytest
 from pages import EVIL, Page
 
 import tacit
+from tacit.models import find_card
 from tacit.report import report_html
 from tacit.report.regression_view import RegressionView
 from tacit.report.regressions import regression_cautions
-from tacit.report.words import step_meaning
 from tacit.tables import Boolean, Categorical, Ignored, Numeric
 
 AGE, PLAN = f"age {EVIL}", f"plan {EVIL}"
@@ -67,10 +67,9 @@ def test_pages_are_whole_and_nothing_of_the_user_becomes_markup(models, name):
 
 @pytest.mark.parametrize("name", ["two", "one", "gaps"])
 def test_every_step_is_explained(models, name):
-    page, each = Page(report_html(models[name])), "each component" if name == "two" else "the regression"
+    page = Page(report_html(models[name]))
     for step in models[name].privacy_.plan.steps:
-        meaning = step_meaning(step.name, each)
-        assert meaning
+        meaning = find_card(models[name]).steps[step.name]
         assert f"{step.name} {meaning}" in page.text
 
 
