@@ -151,7 +151,7 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
-        if self.method != "scores":  # gradients are those of rows in their own units
+        if self.method != "scores":  # Gradients are those of rows in their own units.
             curator.map_rows(domain.restoring_map)
         return domain
 

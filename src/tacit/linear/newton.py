@@ -174,7 +174,9 @@ def _expected_hessian(problem: Problem, statistic: LossGradients, released: Meas
     measured = statistic.total_curvature(released.value) / rows / expected
     noise = released.noise * loss.smoothness / statistic.curvature / rows / expected
     ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (noise / _RATIO_DEVIATION) ** 2)
-    return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.left(statistic) * problem.ridge)
+    return hessian * ratio + np.kron(
+        np.eye(len(statistic.coefficients)), problem.remaining_curvature(statistic) * problem.ridge
+    )
 
 
 def _mean_product(

@@ -95,14 +95,14 @@ class Problem:
         mean = statistic.gradient(released) / (self.rows if rows is None else rows)
         if not self.intercept:
             mean[:, 0] = 0.0
-        return self.with_ridge(self.left(statistic) * statistic.coefficients, mean)
+        return self.with_ridge(self.remaining_curvature(statistic) * statistic.coefficients, mean)
 
-    def left(self, statistic: LossGradients) -> float:
-        """Return what share of the mean loss's curvature the statistic's weights leave, for Gaussian inputs.
+    def remaining_curvature(self, statistic: LossGradients) -> float:
+        """Return the part of the mean loss's curvature that the statistic's weights leave, for Gaussian inputs.
 
-        A ridge must count for as much less, or it weighs more beside a loss that was weighed down.
+        The ridge is multiplied by the same part. Otherwise it would weigh more beside a loss that was weighed down.
         """
-        if statistic.anchor is not None or not self.ridge.any():  # differences have no weights
+        if statistic.anchor is not None or not self.ridge.any():  # Differences have no weights.
             return 1.0
         beta, coordinates = statistic.coefficients, self.coordinates
         values, axes = np.linalg.eigh((beta[:, 1:] * coordinates.variances) @ beta[:, 1:].T)
