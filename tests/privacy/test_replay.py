@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tacit import published
 from tacit.audit import replay
 from tacit.linear import Box, ConvexLoss, ElasticNetPenalty, L1Ball, L2Ball
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
@@ -83,22 +84,29 @@ USUAL = {
 GRADIENT_EM = {"scale": 0.5, "n_iter": 4, "bounds": None}
 GRADIENT_EM_BOTH = {**GRADIENT_EM, "target_bounds": None}
 SYMMETRIC = {**GRADIENT_EM_BOTH, "symmetric": True, "fit_intercept": False}
-FURTHER = {  # that a word needs beside it
+FURTHER = {  # what a word needs beside it, or the published method that it stands for with few iterations
     "composition": {"method": "per_parameter", "n_iter": 2},
     "noise=LLG": {"method": "per_parameter", "n_iter": 2},
-    "solver=sgd": {"n_iter": 2},
-    "solver=robust": {"n_iter": 3},
+    "solver=sgd": {"solver": published.SGD(n_iter=2)},
+    "solver=robust": {"solver": published.RobustSGD(n_iter=3)},
     "ERM solver=newton": {"constraint": None},
-    "solver=svrg": {"n_iter": 1},
-    "solver=katyusha": {"n_iter": 1},
-    "solver=svrg++": {"n_iter": 1},
-    "solver=frank_wolfe": {"constraint": L1Ball(2.0), "n_iter": 3},
+    "solver=svrg": {"solver": published.SVRG(epochs=1)},
+    "solver=katyusha": {"solver": published.Katyusha(epochs=1)},
+    "solver=svrg++": {"solver": published.SVRGPlusPlus(epochs=1)},
+    "solver=frank_wolfe": {"solver": published.FrankWolfe(n_iter=3), "constraint": L1Ball(2.0)},
     "RobustMean method=clipped": {"moment_bound": 1.0},
     "RobustMean method=robust": {"moment_bound": 1.0},
-    "LinearRegression method=robust": {"n_iter": 3, "bounds": None, "target_bounds": None},
-    "LinearRegression method=trimmed": {"gradient_bounds": 2.0, "n_iter": 3},
-    "LinearRegression method=sample_aggregate": {"coef_bound": 3.0, "epsilon": 8.0},
-    "LinearRegression method=block_mean": {"coef_bound": 3.0},
+    "LinearRegression method=robust": {
+        "method": published.RobustDescent(n_iter=3),
+        "bounds": None,
+        "target_bounds": None,
+    },
+    "LinearRegression method=trimmed": {"method": published.TrimmedDescent(gradient_bounds=2.0, n_iter=3)},
+    "LinearRegression method=sample_aggregate": {
+        "method": published.SampleAggregate(coef_bound=3.0),
+        "epsilon": 8.0,
+    },
+    "LinearRegression method=block_mean": {"method": published.BlockMean(coef_bound=3.0)},
     **{f"SymmetricMixture method={word}": GRADIENT_EM for word in ("clipped", "robust", "robust_em")},
     "SymmetricMixture method=truncated": {**GRADIENT_EM, "sparsity": 1},
     **{f"MixtureOfRegressions method={word}": SYMMETRIC for word in ("clipped", "robust")},
@@ -127,7 +135,7 @@ def by_words():
                 keys = (option, f"{option}={word}", f"{name} {option}={word}")
                 further = {key: value for place in keys for key, value in FURTHER.get(place, {}).items()}
                 change = next((TABLES[key] for key in reversed(keys) if key in TABLES), lambda table: table)
-                yield f"{name} {option}={word}", estimator, change(table), {**settings, **further, option: word}
+                yield f"{name} {option}={word}", estimator, change(table), {**settings, option: word, **further}
 
 
 def by_hand():
@@ -142,7 +150,7 @@ def by_hand():
     yield "table, schema", tacit.TableModel, (PEOPLE,), {"bounds": SCHEMA}
     yield "line, schema", tacit.LinearRegression, (PEOPLE, "income"), {"bounds": SCHEMA}
     yield "line, no intercept", tacit.LinearRegression, (X, Y), {"fit_intercept": False, **BOTH}
-    yield "line, batches", tacit.LinearRegression, (X, Y), {"method": "robust", "n_iter": 2, "batch_size": 0.5}
+    yield "line, batches", tacit.LinearRegression, (X, Y), {"method": published.RobustDescent(n_iter=2, batch_size=0.5)}
     yield "classes, schema", tacit.LogisticRegression, (PEOPLE, "region"), {"bounds": SCHEMA}
     yield "three classes", tacit.LogisticRegression, (X, LABELS + GROUPS), {"classes": [0, 1, 2], **BOUNDS}
     yield "private bounds of both", tacit.Ridge, (X, Y), {"bounds": "private"}
@@ -172,4 +180,5 @@ def test_a_fit_depends_on_its_releases_alone(case):
     assert outcome.passed, str(outcome)
     assert outcome.releases
     # Else nothing was measured; but one row need not move what most of the blocks agree on.
-    assert settings.get("method") == "sample_aggregate" or max(release.ratio for release in outcome.releases) > 0
+    blocks = isinstance(settings.get("method"), published.SampleAggregate)
+    assert blocks or max(release.ratio for release in outcome.releases) > 0

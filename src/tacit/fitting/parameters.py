@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -75,3 +76,11 @@ def check_count(name: str, value: Any) -> None:
     """Refuse a value that is no whole number of 1 or more."""
     if not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number, at least 1, and it is {describe(value)}.")
+
+
+def check_positive(name: str, value: Any, most: float = math.inf) -> None:
+    """Refuse a value that is no finite number above 0, or is above `most`."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 < value <= most or value == math.inf:
+        up_to = "" if most == math.inf else f" and at most {most:g}"
+        raise ValueError(f"{name} must be a number over 0{up_to}, and it is {describe(value)}.")

@@ -14,8 +14,43 @@ from typing import TYPE_CHECKING
 from tacit.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from tacit.published.first_order import SGD, GradientDescent
+    from tacit.published.frank_wolfe import FrankWolfe
     from tacit.published.lloyd import DPEMLloyd, DPLloyd
+    from tacit.published.perturbation import ObjectivePerturbation, OutputPerturbation
+    from tacit.published.robust_descent import RobustDescent, RobustSGD
+    from tacit.published.sample_aggregate import BlockMean, SampleAggregate
+    from tacit.published.trimmed_descent import TrimmedDescent
+    from tacit.published.variance_reduced import SVRG, Katyusha, SVRGPlusPlus
 else:
-    __getattr__, __dir__ = lazy_names(__name__, {"tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"]})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "tacit.published.first_order": ["SGD", "GradientDescent"],
+            "tacit.published.frank_wolfe": ["FrankWolfe"],
+            "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
+            "tacit.published.perturbation": ["ObjectivePerturbation", "OutputPerturbation"],
+            "tacit.published.robust_descent": ["RobustDescent", "RobustSGD"],
+            "tacit.published.sample_aggregate": ["BlockMean", "SampleAggregate"],
+            "tacit.published.trimmed_descent": ["TrimmedDescent"],
+            "tacit.published.variance_reduced": ["SVRG", "Katyusha", "SVRGPlusPlus"],
+        },
+    )
 
-__all__ = ["DPEMLloyd", "DPLloyd"]
+__all__ = [
+    "SGD",
+    "SVRG",
+    "BlockMean",
+    "DPEMLloyd",
+    "DPLloyd",
+    "FrankWolfe",
+    "GradientDescent",
+    "Katyusha",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
+    "RobustDescent",
+    "RobustSGD",
+    "SVRGPlusPlus",
+    "SampleAggregate",
+    "TrimmedDescent",
+]
