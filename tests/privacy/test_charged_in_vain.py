@@ -67,7 +67,8 @@ def unsupervised(rng, columns):
                 "covariance_type": one_of(rng, "full", "tied", "diag", "spherical"),
             },
         ),
-        (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": one_of(rng, "adaptive", "paper")}),
+        (tacit.FactorAnalysis, {"n_components": min(count, columns)}),
+        (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": "paper", "n_iter": "auto"}),
         (tacit.Moments, {}),
         (
             tacit.SymmetricMixture,

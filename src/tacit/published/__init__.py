@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tacit.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from tacit.published.analyze_gauss import AnalyzeGauss
     from tacit.published.first_order import SGD, GradientDescent
     from tacit.published.frank_wolfe import FrankWolfe
     from tacit.published.lloyd import DPEMLloyd, DPLloyd
@@ -27,6 +28,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "tacit.published.analyze_gauss": ["AnalyzeGauss"],
             "tacit.published.first_order": ["SGD", "GradientDescent"],
             "tacit.published.frank_wolfe": ["FrankWolfe"],
             "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
@@ -41,6 +43,7 @@ else:
 __all__ = [
     "SGD",
     "SVRG",
+    "AnalyzeGauss",
     "BlockMean",
     "DPEMLloyd",
     "DPLloyd",

@@ -90,7 +90,8 @@ def test_clusters_come_back_exactly(path, options):
     [
         {},
         {"method": "staged", "bounds": 50},
-        {"method": "published", "n_iter": 1},
+        {"method": "published"},
+        {"method": tacit.published.AnalyzeGauss()},
         {"bounds": "private", "neighbors": "add_remove"},
         {"missing": "ignore", "random_state": None},
     ],
@@ -307,3 +308,13 @@ def test_files_with_the_options_of_a_published_method_among_those_of_the_estimat
     stored["parameters"] |= {"method": "dplloyd", "n_iter": 3}  # as version 0.1 has it
     path.write_text(json.dumps(stored))
     assert load_model(path).method == model.method
+
+
+def test_published_moments_and_factors_of_version_0_1_are_read(path):
+    options = {"method": tacit.published.AnalyzeGauss(), "bounds": (LOW, HIGH), "random_state": 0}
+    for model, word in ((tacit.Moments(**options), "published"), (tacit.FactorAnalysis(1, **options), "paper")):
+        save_model(model.fit(X), path)
+        stored = json.loads(path.read_text())
+        stored["parameters"] |= {"method": word, "n_iter": 3}  # as version 0.1 has it, which did not read n_iter here
+        path.write_text(json.dumps(stored))
+        assert (load_model(path).method, load_model(path).n_iter) == (word, "auto")
