@@ -95,7 +95,7 @@ FURTHER = {  # what a word needs beside it, or the published method that it stan
     "solver=svrg++": {"solver": published.SVRGPlusPlus(epochs=1)},
     "solver=frank_wolfe": {"solver": published.FrankWolfe(n_iter=3), "constraint": L1Ball(2.0)},
     "RobustMean method=clipped": {"moment_bound": 1.0},
-    "RobustMean method=robust": {"moment_bound": 1.0},
+    "RobustMean method=robust": {"method": published.CatoniMean(moment_bound=1.0)},
     "LinearRegression method=robust": {
         "method": published.RobustDescent(n_iter=3),
         "bounds": None,

@@ -96,11 +96,10 @@ def read_method(estimator: type, parameters: dict[str, Any]) -> dict[str, Any]:
     if method in estimator._published:
         name, options = estimator._published[method]
         published = _class(name)
-        if "n_iter" in parameters:
-            moved["n_iter"] = parameters.pop("n_iter")
+        known = {each.name for each in fields(published)}
+        moved |= {name: parameters.pop(name) for name in (*known, "n_iter") if name in parameters}
         if "n_iter" in moved:
             moved[published.iterations_option] = moved.pop("n_iter")
-        known = {each.name for each in fields(published)}
         given = {name: value for name, value in moved.items() if name in known and value not in (None, "auto")}
         return parameters | {estimator._method_parameter: published(**options | given) if given else method}
     return parameters

@@ -16,6 +16,7 @@ from tacit.lazy import lazy_names
 
 if TYPE_CHECKING:
     from tacit.published.analyze_gauss import AnalyzeGauss
+    from tacit.published.catoni_mean import CatoniMean
     from tacit.published.first_order import SGD, GradientDescent
     from tacit.published.frank_wolfe import FrankWolfe
     from tacit.published.lloyd import DPEMLloyd, DPLloyd
@@ -29,6 +30,7 @@ else:
         __name__,
         {
             "tacit.published.analyze_gauss": ["AnalyzeGauss"],
+            "tacit.published.catoni_mean": ["CatoniMean"],
             "tacit.published.first_order": ["SGD", "GradientDescent"],
             "tacit.published.frank_wolfe": ["FrankWolfe"],
             "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
@@ -45,6 +47,7 @@ __all__ = [
     "SVRG",
     "AnalyzeGauss",
     "BlockMean",
+    "CatoniMean",
     "DPEMLloyd",
     "DPLloyd",
     "FrankWolfe",

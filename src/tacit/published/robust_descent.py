@@ -35,9 +35,9 @@ from tacit.linear.regression_method import RegressionMethod
 from tacit.linear.solver import AfterRelease, Solution, Solver, count_releases, ignore
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Sampled, Step
+from tacit.published.catoni_mean import FAILURE, thesis_scale
 from tacit.published.least_squares import PublishedRegression, least_squares_problem, plain_fit
 from tacit.release import Curator
-from tacit.robust.scales import FAILURE, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
 from tacit.tables import Domain
 
