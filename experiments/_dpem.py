@@ -12,9 +12,12 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
-from tacit.mixture.dp_em import PerParameter, _floored, _inside
-from tacit.mixture.published_compositions import noise_multipliers
+from tacit.mixture import dp_em
+from tacit.mixture.dp_em import PerParameterSchedule
+from tacit.mixture.mixture import Mixture
+from tacit.mixture.scale_free import MixtureFit
 from tacit.privacy import Budget, Step
+from tacit.release import Curator
 
 NOT_PRIVATE = "not private"
 Row = tuple[str, float, float]  # method, epsilon, log-likelihood per row
@@ -73,64 +76,60 @@ def _score(
 
 
 class Published(tacit.GaussianMixture):
-    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes."""
+    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes.
+
+    The means of all components are released in one pass over rows, and their covariances in another. The noise is the
+    same: the bounds on a row's contribution to one component hold for all components together, as responsibilities add
+    up to 1. So fits follow the same law as those of 2K + 1 passes an iteration.
+    """
 
     delta_each: float | None = None
 
-    def _model(self, domain: Any, n_rows: int | None) -> Gathered:
-        model = Gathered(
-            self.n_components, domain.columns, self.covariance_type, self.n_iter, self._starting_means(domain),
-            self.prior, noise=self.noise,
-        )  # fmt: skip
+    def _schedule(self, domain: Any, n_rows: int | None) -> InThreePasses:
+        options = {"noise": self.noise, "composition": self.composition, "delta_each": self.delta_each}
         budget = Budget(self.epsilon, self.delta)
-        model.multipliers = noise_multipliers(
-            self.composition, self.noise, budget, self.n_components, model.iterations, self.delta_each
-        )
-        return model
+        return InThreePasses(self.n_components, domain.columns, self.covariance_type, budget, self.n_iter, **options)
+
+    def _fit_rows(self, curator: Curator, schedule: InThreePasses, watch: Any = None) -> MixtureFit:
+        means = None if isinstance(self.init, str) else self._domain.standardise(np.asarray(self.init, float))
+        return MixtureFit(fit_in_three_passes(curator, schedule, means, self.prior))
 
 
-@dataclass
-class Gathered(PerParameter):
-    """The paper's method with the means of all components in one pass over rows, and their covariances in another.
+class InThreePasses(PerParameterSchedule):
+    """The releases of an iteration, those of all components together."""
 
-    The noise is the same: the bounds on a row's contribution to one component hold for all components together, as
-    responsibilities add up to 1. So fits follow the same law as those of 2K + 1 passes an iteration, in 3.
-    """
-
-    def __post_init__(self) -> None:
-        self.rounds = ["weights", "means", "covariances"] * self.iterations
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return 3 * self.iterations
 
     def steps(self) -> list[Step]:
-        """Return the paper's steps, those of all components together."""
-        weights, means, covariances = super().steps()
+        """Return the paper's steps."""
+        weights, *others = super().steps()
         return [
             weights,
-            *(
-                replace(step, count=self.iterations, size=step.size * self.n_components)
-                for step in (means, covariances)
-            ),
+            *(replace(step, count=self.iterations, size=step.size * self.n_components) for step in others),
         ]
 
-    def statistic(self, state: Any, index: int, noise: Any) -> tuple[Any, Any]:
-        """Return one moment of all components."""
-        weights = {"weights": (1.0, 0.0, 0.0), "means": (0.0, 1.0, 0.0), "covariances": (0.0, 0.0, 1.0)}
-        return state, self._moments(state.at, *weights[self.rounds[index]], None)
 
-    def update(self, state: Any, index: int, statistic: Any, released: np.ndarray, noise: float) -> Any:
-        """Hand the moments on one component at a time."""
-        counts, sums, squares = statistic.parts(released)
-        if self.rounds[index] == "weights":
-            return replace(state, counts=_floored(counts, noise))
-        if self.rounds[index] == "means":
-            return replace(state, means=tuple(_inside(sums / state.counts[:, None])))
-        covariances = [self._covariance(*each) for each in zip(squares, state.counts, state.means)]
-        mixture = replace(
-            state.at,
-            weights=state.counts / state.counts.sum(),
-            means=np.stack(state.means),
-            covariances=np.stack(covariances),
-        )
-        return type(state)(self._settled(state.counts, mixture))
+def fit_in_three_passes(
+    curator: Curator, schedule: InThreePasses, means: np.ndarray | None, prior: tacit.MixturePrior | None
+) -> Mixture:
+    """Return a mixture, heaviest component first, from three releases in each iteration."""
+    kind = schedule.covariance_type
+    mixture = dp_em.public_mixture(schedule.n_components, schedule.columns, means)
+    for _ in range(schedule.iterations):
+        statistic = dp_em.ball_moments(mixture, kind, 1.0, 0.0, 0.0)
+        measurement = curator.measure(dp_em.WEIGHTS, statistic)
+        counts = dp_em.positive_counts(statistic.parts(measurement.value)[0], measurement.noise)
+        statistic = dp_em.ball_moments(mixture, kind, 0.0, 1.0, 0.0)
+        sums = statistic.parts(curator.measure(dp_em.MEANS, statistic).value)[1]
+        new_means = dp_em.inside_ball(sums / counts[:, None])
+        statistic = dp_em.ball_moments(mixture, kind, 0.0, 0.0, 1.0)
+        squares = statistic.parts(curator.measure(dp_em.COVARIANCES, statistic).value)[2]
+        covariances = [dp_em.ball_covariance(*each) for each in zip(squares, counts, new_means)]
+        mixture = dp_em.most_probable(counts, new_means, covariances, kind, prior)
+    return mixture.by_weight()
 
 
 def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[str]:

@@ -44,14 +44,13 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.fitting.measurement import Measurement
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
 from tacit.published import TrimmedDescent
 from tacit.published.robust_descent import descend_robustly, robust_steps
-from tacit.release import Curator, calibrated_plan
+from tacit.release import Curator, Measurement, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss, SquaredLoss
 

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.engine import run
 from tacit.fitting.progress import Watch
 from tacit.linear.score_schedule import ScoreSchedule
-from tacit.mixture.scale_free import ScaleFree
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.iterated_moments import iterated_moments
+from tacit.moments.two_stage_moments import two_stage_moments
 from tacit.release import Curator
 
 
@@ -64,10 +65,8 @@ def measure_moments(
     curator: Curator, schedule: ScoreSchedule, origin: Array | None, least_variances: Array | float, watch: Watch
 ) -> JointMoments:
     """Release the moments of all columns."""
-    model = schedule.moments(least_variances)
-    found = run(model, curator, watch)
-    rows = float(schedule.rows) if schedule.rows is not None else max(float(found.rows), 1.0)
-    if isinstance(model, ScaleFree):
-        doubt = float(found.doubts[1, 0])
-        return JointMoments(found.mixture.means[0], found.mixture.covariances[0], rows, doubt, origin)
-    return JointMoments(found.mean, found.covariance(), rows, None, origin)
+    measure = iterated_moments if schedule.iterates_moments else two_stage_moments
+    facts = PublicFacts(1 + schedule.columns, schedule.rows_released, least_variances)
+    moments = measure(curator, schedule.moment_steps, facts, watch)
+    rows = float(schedule.rows) if schedule.rows is not None else max(moments.count, 1.0)
+    return JointMoments(moments.mean, moments.covariance, rows, moments.covariance_error, origin)

@@ -12,7 +12,6 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.clipping import radius_within_noise
-from tacit.fitting.measurement import measure
 from tacit.linear.coordinates import Coordinates
 from tacit.privacy import Plan, Step
 from tacit.release import Curator
@@ -144,7 +143,7 @@ def measure_gradient(
 ) -> Array:
     """Release the gradient of mean loss and ridge at these coefficients, of `rows` rows, by default all."""
     statistic = problem.gradients(coefficients)
-    return problem.mean_gradient(statistic, measure(curator, step, statistic).value, rows)
+    return problem.mean_gradient(statistic, curator.measure(step, statistic).value, rows)
 
 
 def keep_finite(coefficients: Array) -> Array:

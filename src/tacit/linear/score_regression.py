@@ -33,7 +33,6 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.clipping import clipped_score_moments
-from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink
 from tacit.linear.input_spread import InputSpread
@@ -217,7 +216,7 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     scores, rows = _scores(moments, fit, "full"), fit.rows / schedule.shares
     curvature = LinearCurvature(scores.components, scores.radius)
     statistic = ComponentMoments(curvature, scores.components.reach, 0.0, 0.0, 1.0)
-    measurement = measure(curator, HESSIAN, statistic)
+    measurement = curator.measure(HESSIAN, statistic)
     measured = statistic.parts(measurement.value)[2][0] / rows
     kept = clipped_score_moments(columns, statistic.radius, scores.radius)[0]
     noise = measurement.noise / rows * statistic.radius**2
@@ -261,7 +260,7 @@ def _measure_scores(
 ) -> _MeanScore:
     """Release scores at the coefficients."""
     statistic = _scores(moments, fit, "full" if step == FINAL else "spherical")
-    measurement = measure(curator, step, statistic)
+    measurement = curator.measure(step, statistic)
     counts, sums, squares = statistic.parts(measurement.value)
     rows = fit.rows if step == FINAL else fit.rows / schedule.shares
     if schedule.rows is None:

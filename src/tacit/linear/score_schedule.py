@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from tacit.arrays import Array
 from tacit.fitting.allocation import MOST_SHARES, count_shares, deal, rescale, weigh_releases
 from tacit.linear.residuals import LEVEL, SQUARES
-from tacit.mixture.scale_free import ScaleFree
-from tacit.moments.two_stage_moments import StagedMoments
+from tacit.moments.iterated_moments import iterated_steps
+from tacit.moments.two_stage_moments import two_stage_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import calibrated_plan
 from tacit.statistics import numbers_in_second_moment
@@ -58,32 +57,36 @@ class ScoreSchedule:
         return count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
 
     @property
+    def rows_released(self) -> int | None:
+        """How many rows a release of moments is of, where their number is public."""
+        return None if self.rows is None else self.rows // self.shares
+
+    @property
     def releases(self) -> int:
         """How many releases a fit makes."""
-        return len(self.moments().rounds) + sum(_RELEASES.values())
+        return sum(step.count for step in self.moment_steps) + sum(_RELEASES.values())
 
-    def moments(self, least_variances: Array | float = 1e-8) -> ScaleFree | StagedMoments:
-        """Return the model that measures the moments of all columns."""
-        rows = None if self.rows is None else self.rows // self.shares
-        rounds = _FEW_MOMENT_ROUNDS if self.shares == MOST_SHARES else _MOMENT_ROUNDS
-        wide = 1 + self.columns
-        if self._repeatedly(rows):
-            return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least_variances)
-        return StagedMoments(wide, self.neighbors, rows, rounds, least_variances)
-
-    def _repeatedly(self, rows: int | None) -> bool:
-        """Return whether moments can be measured repeatedly, in their own units: the noise decides."""
+    @cached_property
+    def iterates_moments(self) -> bool:
+        """Whether moments are measured repeatedly, in their own units: the noise decides."""
         part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_PART), self.budget.delta)
         multiplier = calibrated_plan([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
         replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
-        noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
+        noise = multiplier * replaced * (1 + self.columns) / (self.rows_released or _USUAL_ROWS)
         return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
+
+    @cached_property
+    def moment_steps(self) -> list[Step]:
+        """The steps of the moments of all columns, as if nothing else were released."""
+        rounds = _FEW_MOMENT_ROUNDS if self.shares == MOST_SHARES else _MOMENT_ROUNDS
+        steps = iterated_steps if self.iterates_moments else two_stage_steps
+        return steps(1 + self.columns, rounds)
 
     def steps(self) -> list[Step]:
         """Return the plan's steps. All but the last two are of shares of the rows, where these are dealt out."""
         numbers = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
         sizes = {REFINING: numbers, HESSIAN: numbers, SQUARES: 1, FINAL: numbers, LEVEL: 1}
-        early = [*rescale(self.moments().steps(), _MOMENTS_PART), *weigh_releases(_PARTS, _RELEASES, sizes)]
+        early = [*rescale(self.moment_steps, _MOMENTS_PART), *weigh_releases(_PARTS, _RELEASES, sizes)]
         return [step if step.name in (FINAL, LEVEL) else deal(step, self.shares) for step in early]
 
     @property

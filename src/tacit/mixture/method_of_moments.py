@@ -28,10 +28,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.mixture_coordinates import Points, moved, row_values
+from tacit.mixture.mixture_coordinates import Points, move, row_values
 from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
-from tacit.statistics.components import Array
 
 _POINTS = 4096  # for each component: with fewer, the weights fit the points, and standard errors come out too small
 _FEW_POINTS = 256  # for simulations, and to try starts
@@ -50,8 +50,8 @@ class Release:
     noise: float
 
 
-Fit = Callable[[Callable[[ComponentMoments | TableMoments, float], Array]], list[Release]]
-"""A fit by itself: told how to release a statistic with noise of some size, it returns all that it released."""
+Simulate = Callable[[Callable[[ComponentMoments | TableMoments, float], Array]], list[Release]]
+"""Simulates a fit: given a function that answers a statistic with noise of some size, it returns all releases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +94,15 @@ class Evidence:
         last = self.releases[-1]
         rows = float(self.rows or max(1.0, last.statistic.parts(last.value)[0].sum()))
         rough = replace(self, points=_FEW_POINTS)
-        best = max((rough._solved(start, rows) for start in starts), key=lambda found: found.log_likelihood)
-        return self._solved(best.mixture, best.rows)
+        best = max((rough._solve_from(start, rows) for start in starts), key=lambda found: found.log_likelihood)
+        return self._solve_from(best.mixture, best.rows)
 
-    def _solved(self, mixture: Mixture, rows: float) -> Solution:
+    def _solve_from(self, mixture: Mixture, rows: float) -> Solution:
         here, step = self.at(mixture, rows)
         for _ in range(_ROUNDS):
             if np.abs(step).max() < _NEAR:
                 break
-            here, step = self.at(*self.stepped(here.mixture, here.rows, step))
+            here, step = self.at(*self.step_from(here.mixture, here.rows, step))
         return here
 
     def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
@@ -125,12 +125,12 @@ class Evidence:
         covariance, fit = inverse @ (spread + least) @ inverse.T, -0.5 * (misfit + size)
         return Solution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
 
-    def stepped(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
+    def step_from(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
         """Return a mixture and a number of rows one step further, no longer than steps may be."""
         if self.rows is None:
             rows, step = rows * math.exp(float(np.clip(step[-1], -_LONGEST, _LONGEST))), step[:-1]
         longest = np.abs(step).max(initial=_LONGEST)
-        return moved(mixture, step * (_LONGEST / longest), self.covariance_type), rows
+        return move(mixture, step * (_LONGEST / longest), self.covariance_type), rows
 
 
 class _Law:
@@ -190,13 +190,13 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulated(self, fit: Fit, rng: np.random.Generator) -> tuple[Mixture, Solution]:
+    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, Solution]:
         """Return a mixture that may as well be the truth, and what would be found then, noise and rows drawn anew.
 
         The fit is gone through again, as what it measures depends on what it released before.
         """
         evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
-        truth = self._drawn(rng)
+        truth = self._draw_truth(rng)
         points = Points(truth, evidence.covariance_type, _FEW_POINTS)
         rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
         rows += points.shares * (number - rows.sum())  # as many as there are
@@ -204,13 +204,13 @@ class Solution:
         def release(statistic: ComponentMoments | TableMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)
 
-        return truth, replace(evidence, releases=fit(release))._solved(truth, number)
+        return truth, replace(evidence, releases=simulate(release))._solve_from(truth, number)
 
-    def _drawn(self, rng: np.random.Generator) -> Mixture:
+    def _draw_truth(self, rng: np.random.Generator) -> Mixture:
         """Return a mixture as far from this one as the truth may be."""
         known = len(self.covariance) - (self.evidence.rows is None)
         variances, axes = np.linalg.eigh(self.covariance[:known, :known])
         step = axes @ (np.sqrt(np.maximum(variances, 0.0)) * rng.normal(size=known))
-        return self.evidence.stepped(
+        return self.evidence.step_from(
             self.mixture, self.rows, np.append(step, 0.0) if self.evidence.rows is None else step
         )[0]

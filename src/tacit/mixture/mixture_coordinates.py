@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.table_mixture import TableMixture
 from tacit.statistics import ComponentMoments, Components, CovarianceType, TableComponents, TableLayout, TableMoments
-from tacit.statistics.components import Array
 from tacit.statistics.moments.component_moments import numbers_in_second_moment, triangle
 
 _NO_LEVELS = TableLayout(())
@@ -72,13 +72,13 @@ def row_values(statistic: ComponentMoments | TableMoments, rows: Array) -> Array
     return np.hstack(values)
 
 
-def moved(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
+def move(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
     """Return a mixture near another one, from its coordinates.
 
     Examples
     --------
     >>> two = Mixture(np.array([0.5, 0.5]), np.zeros((2, 1)), np.full((2, 1, 1), 4.0))
-    >>> near = moved(two, np.array([np.log(3), 0.5, 0.0, 0.0, np.log(2)]), "full")
+    >>> near = move(two, np.array([np.log(3), 0.5, 0.0, 0.0, np.log(2)]), "full")
     >>> near.weights, near.means.ravel(), near.covariances.ravel()
     (array([0.75, 0.25]), array([1., 0.]), array([4., 8.]))
     """
@@ -104,11 +104,11 @@ def moved(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
         covariances=factors @ shapes @ factors.transpose(0, 2, 1),
     )
     if isinstance(near, TableMixture):
-        near = replace(near, probabilities=_moved_levels(near, levels.reshape(count, -1)))
+        near = replace(near, probabilities=_move_levels(near, levels.reshape(count, -1)))
     return near
 
 
-def _moved_levels(mixture: TableMixture, logs: Array) -> Array:
+def _move_levels(mixture: TableMixture, logs: Array) -> Array:
     probabilities = mixture.probabilities.copy()
     probabilities[:, _free(mixture.layout)] *= np.exp(logs)
     for where in mixture.layout.slices:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.messages import describe
 from tacit.mixture.mixture import Mixture
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class MixturePrior:
         scatter = scatter + pull * likeliest.means[:, :, None] * likeliest.means[:, None, :]
         scatter += self.scale * columns * np.eye(columns)
         covariances = scatter / (degrees + counts + columns + 2)[:, None, None]
-        return Mixture(weights / weights.sum(), means, covariances)
+        return replace(likeliest, weights=weights / weights.sum(), means=means, covariances=covariances)
 
     def level_mode(self, counts: Array, likeliest: Array, levels: Array) -> Array:
         """Return shares of levels (K, all levels) of highest posterior, from the likeliest and the counts (K,).

@@ -82,7 +82,7 @@ class TableMixture(Mixture):
             encoded.means[:, numbers],
             encoded.covariances[:, numbers[:, None], numbers],
             layout,
-            shares_of_one(raw, layout),
+            normalise_levels(raw, layout),
         )
 
     def components(self) -> TableComponents:
@@ -112,28 +112,28 @@ class TableMixture(Mixture):
                 rows[np.arange(len(rows)), np.array(places)[codes]] = 1.0
         return rows
 
-    def _merged(self, i: int, j: int) -> TableMixture:
+    def _merge_pair(self, i: int, j: int) -> TableMixture:
         rest = np.setdiff1d(np.arange(self.count), [i, j])
-        numbers, levels = super()._merged(i, j), self._levels_of_both(np.array([i]), np.array([j]))
+        numbers, levels = super()._merge_pair(i, j), self._pair_levels(np.array([i]), np.array([j]))
         probabilities = np.concatenate([self.probabilities[rest], levels])
         return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
 
-    def _levels_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
-        share = self._shares(i, j)[:, None]
+    def _pair_levels(self, i: np.ndarray, j: np.ndarray) -> Array:
+        share = self._pair_shares(i, j)[:, None]
         return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
 
     def _entropies(self) -> Array:
         return super()._entropies() + _level_entropies(self.probabilities)
 
-    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
-        return super()._entropies_of_both(i, j) + _level_entropies(self._levels_of_both(i, j))
+    def _pair_entropies(self, i: np.ndarray, j: np.ndarray) -> Array:
+        return super()._pair_entropies(i, j) + _level_entropies(self._pair_levels(i, j))
 
-    def taken(self, which: np.ndarray, weights: Array) -> TableMixture:
+    def take(self, which: np.ndarray, weights: Array) -> TableMixture:
         """Return the components at these places, with these weights."""
         return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
 
 
-def merged_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
+def merge_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
     """Return a Gaussian mixture of encoded rows as `count` products at most.
 
     As Gaussians, pieces of different levels but the same numbers seem far apart, and are merged last; as products they
@@ -157,12 +157,12 @@ def _level_entropies(probabilities: Array) -> Array:
     return -(probabilities * np.log(probabilities)).sum(axis=1)
 
 
-def shares_of_one(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:
+def normalise_levels(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:
     """Return noisy shares (K, all levels) as probabilities: none below `least`, those of a column adding up to 1.
 
     Examples
     --------
-    >>> shares_of_one(np.array([[0.6, 0.5, -0.1]]), TableLayout((), ((0, 1, 2),)), least=0.01).round(2)
+    >>> normalise_levels(np.array([[0.6, 0.5, -0.1]]), TableLayout((), ((0, 1, 2),)), least=0.01).round(2)
     array([[0.54, 0.45, 0.01]])
     """
     shares = np.maximum(raw, least)

@@ -104,7 +104,7 @@ CARDS = (
         kind="a mixture",
         docs="mixture.md",
         stored={
-            "mixture": "see tacit.mixture.stored_mixture",
+            "mixture": "see tacit.mixture.fitted_mixture",
             "outliers": '{"weight": w, "mixture": of one component}, of rows that no component explains, if they are '
             "modelled",
             "rows": "the public or a noisy number of rows",

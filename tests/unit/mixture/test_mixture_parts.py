@@ -15,12 +15,12 @@ from tacit.fitting.shrinkage import (
     shrink,
     shrink_covariance,
 )
-from tacit.mixture.dp_em import Joint, PerParameter, public_means
+from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, public_means
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.published_compositions import COMPOSITIONS, noise_multipliers
-from tacit.mixture.scale_free import ScaleFree, constrained
+from tacit.mixture.scale_free_schedule import scale_free_schedule
 from tacit.privacy import Budget, Plan
-from tacit.statistics import moment_sensitivity
+from tacit.statistics import TableLayout, moment_sensitivity
 
 KINDS = ("full", "tied", "diag", "spherical")
 
@@ -103,17 +103,17 @@ def test_the_cheapest_pair_is_merged():
 
 def test_copies_leave_the_density_as_it_was():
     few, rows = mixture(3), np.random.default_rng(1).normal(size=(50, 3))
-    assert few.repeated(7).count == 7
-    assert density(few.repeated(7), rows) == pytest.approx(density(few, rows))
-    assert few.repeated(3) is few
+    assert few.repeat(7).count == 7
+    assert density(few.repeat(7), rows) == pytest.approx(density(few, rows))
+    assert few.repeat(3) is few
     assert (np.diff(few.by_weight().weights) <= 0).all()
     assert density(few.by_weight(), rows) == pytest.approx(density(few, rows))
 
 
 def test_constrained_covariances():
     full = mixture()
-    tied, diag, spherical = (constrained(full, kind).covariances for kind in ("tied", "diag", "spherical"))
-    assert constrained(full, "full").covariances is full.covariances
+    tied, diag, spherical = (full.constrain(kind).covariances for kind in ("tied", "diag", "spherical"))
+    assert full.constrain("full").covariances is full.covariances
     assert tied == pytest.approx(np.tile(np.einsum("k,kij->ij", full.weights, full.covariances), (5, 1, 1)))
     assert diag == pytest.approx(full.covariances * np.eye(3))
     assert spherical == pytest.approx(np.einsum("kii->k", full.covariances)[:, None, None] / 3 * np.eye(3))
@@ -260,23 +260,23 @@ def test_more_noise_clips_more(kind):
 @pytest.mark.parametrize("n_iter", ["auto", 12])
 @pytest.mark.parametrize("components", [1, 3, 5])
 def test_the_schedule_is_known_beforehand(components, n_iter):
-    model = ScaleFree(components, 4, "full", "replace_one", 1000, n_iter)
-    assert sum(step.count for step in model.steps()) == len(model.rounds)
+    layout = TableLayout((0, 1, 2, 3))
+    schedule = scale_free_schedule((components,), layout, "full", "replace_one", 1000, n_iter=n_iter)
+    assert schedule.n_releases == len(schedule.growing_sizes) + schedule.refining_rounds + 2
     if n_iter != "auto":
-        assert len(model.rounds) == n_iter
-    assert max(model.sizes) == (1 if components == 1 else 2 * components)
-    assert model.sizes[-1] == components
-    other = ScaleFree(components, 4, "full", "add_remove", None, n_iter)
-    assert (other.rounds, other.sizes) == (model.rounds, model.sizes)
+        assert schedule.n_releases == n_iter
+    assert max(schedule.growing_sizes) == (1 if components == 1 else 2 * components)
+    other = scale_free_schedule((components,), layout, "full", "add_remove", None, n_iter=n_iter)
+    assert other.steps() == schedule.steps()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_simpler_covariances_release_fewer_numbers(kind):
-    def numbers(model):
-        return model.steps()[-1].size
+    def numbers(kind):
+        return JointSchedule(3, 10, kind).steps()[-1].size
 
-    full = numbers(Joint(3, 10, "full"))
-    assert numbers(Joint(3, 10, kind)) == {"full": 198, "tied": 198, "diag": 63, "spherical": 36}[kind] <= full
+    full = numbers("full")
+    assert numbers(kind) == {"full": 198, "tied": 198, "diag": 63, "spherical": 36}[kind] <= full
 
 
 def test_public_means_are_fixed_points_inside():
@@ -331,8 +331,8 @@ def test_compositions_spend_what_their_formulas_say(composition, noise, epsilon,
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_exact_accounting_finds_every_composition_loose(composition):
     budget = Budget(1.0, 1e-4)
-    model = PerParameter(3, 10, "full", multipliers=noise_multipliers(composition, "GGG", budget, 3, 10))
-    assert Plan(tuple(model.steps())).epsilon(1e-4) < 1.0
+    schedule = PerParameterSchedule(3, 10, "full", budget, composition=composition)
+    assert Plan(tuple(schedule.steps())).epsilon(1e-4) < 1.0
 
 
 @pytest.mark.parametrize("noise", ["GGG", "LLG"])

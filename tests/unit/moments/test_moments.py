@@ -8,7 +8,7 @@ import tacit
 from tacit.moments.factors import Factors
 from tacit.moments.moments import iteration_pays
 from tacit.moments.spectrum import common_factors, top_eigenpairs
-from tacit.moments.two_stage_moments import StagedMoments
+from tacit.moments.two_stage_moments import two_stage_steps
 from tacit.privacy import Budget, Ledger
 from tacit.statistics import ComponentMoments, Components, DiagonalComponent
 
@@ -172,7 +172,11 @@ def test_releases_are_as_many_as_asked_for():
     for method in ("staged", "iterated"):
         moments = tacit.Moments(bounds=1.0, n_iter=5, method=method, random_state=0).fit(np.zeros((50, 2)))
         assert moments.n_iter_ == 5 == sum(step.count for step in moments.privacy_.plan.steps)
-    assert StagedMoments(2, "replace_one", 50, 3).rounds == ["columns", "tails", "second moments"]
+    assert [(step.name, step.count) for step in two_stage_steps(2, 3)] == [
+        ("columns", 1),
+        ("tails", 1),
+        ("second moments", 1),
+    ]
 
 
 # Numerics
