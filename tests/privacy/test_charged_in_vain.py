@@ -54,6 +54,13 @@ def clustering_options(rng):
     return {"method": method, "n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40) if method == "adaptive" else "auto"}
 
 
+def mixture_options(rng):
+    method = one_of(rng, "scale_free", published.JointMoments, published.DPEM)
+    if method == "scale_free":
+        return {"n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40)}
+    return {"method": with_iterations(rng, method), "n_iter": "auto"}
+
+
 def unsupervised(rng, columns):
     count = int(rng.integers(1, 6))
     common = {"n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40)}
@@ -63,7 +70,7 @@ def unsupervised(rng, columns):
             tacit.GaussianMixture,
             {
                 "n_components": count,
-                "method": one_of(rng, "scale_free", "joint", "per_parameter"),
+                **mixture_options(rng),
                 "covariance_type": one_of(rng, "full", "tied", "diag", "spherical"),
             },
         ),

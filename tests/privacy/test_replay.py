@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit import published
 from tacit.audit import replay
+from tacit.fitting.published import find_published
 from tacit.linear import Box, ConvexLoss, ElasticNetPenalty, L1Ball, L2Ball
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
 
@@ -59,7 +60,7 @@ LOSS = ConvexLoss(value=logistic, slope=logistic_slope, lipschitz=1.0, smoothnes
 ESTIMATORS = {
     name: each for name in tacit.__all__ if inspect.isclass(each := getattr(tacit, name)) and hasattr(each, "fit")
 }
-WORDS = re.compile(r"^(method|solver|noise|composition|covariance_type|missing) : \{([^}]*)\}", re.MULTILINE)
+WORDS = re.compile(r"^(method|solver|noise|covariance_type|missing) : \{([^}]*)\}", re.MULTILINE)
 BOUNDS = {"bounds": (-1, 1)}
 BOTH = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
 USUAL = {
@@ -85,8 +86,6 @@ GRADIENT_EM = {"scale": 0.5, "n_iter": 4, "bounds": None}
 GRADIENT_EM_BOTH = {**GRADIENT_EM, "target_bounds": None}
 SYMMETRIC = {**GRADIENT_EM_BOTH, "symmetric": True, "fit_intercept": False}
 FURTHER = {  # what a word needs beside it, or the published method that it stands for with few iterations
-    "composition": {"method": "per_parameter", "n_iter": 2},
-    "noise=LLG": {"method": "per_parameter", "n_iter": 2},
     "solver=sgd": {"solver": published.SGD(n_iter=2)},
     "solver=robust": {"solver": published.RobustSGD(n_iter=3)},
     "ERM solver=newton": {"constraint": None},
@@ -145,6 +144,14 @@ def by_hand():
     yield "mixture, private bounds", mixture, (X,), {"n_components": 2, "bounds": "private"}
     yield "mixture, schema", mixture, (PEOPLE,), {"n_components": 2, "bounds": SCHEMA}
     yield "mixture, prior", mixture, (X,), {"n_components": 2, "prior": tacit.MixturePrior(), **BOUNDS}
+    for option in ("linear", "advanced", "moments"):
+        method = published.DPEM(composition=option, n_iter=2)
+        yield f"mixture, {option} composition", mixture, (X,), {"n_components": 2, "method": method, **BOUNDS}
+    method = published.DPEM(noise="LLG", n_iter=2)
+    yield "mixture, Laplace noise", mixture, (X,), {"n_components": 2, "method": method, **BOUNDS}
+    for scale in ("thesis", "improved"):
+        method = published.CatoniMean(moment_bound=1.0, scale=scale)
+        yield f"mean, {scale} scale", tacit.RobustMean, (X,), {"method": method}
     yield "clusters, schema", tacit.KMeans, (PEOPLE,), {"n_clusters": 2, "bounds": SCHEMA}
     yield "clusters, in a ball", tacit.KMeans, (X,), {"n_clusters": 2, "bounds": 1.0}
     yield "table, schema", tacit.TableModel, (PEOPLE,), {"bounds": SCHEMA}
@@ -171,6 +178,13 @@ CASES = {
     for relation in ("replace_one", "add_remove")
     if relation == "replace_one" or not (name.split("=")[-1] in PUBLIC_ROWS and estimator is not tacit.RobustMean)
 }
+
+
+def test_every_published_method_is_replayed():
+    methods = (
+        find_published(estimator(**settings)) for estimator, _, settings in CASES.values() if estimator._published
+    )
+    assert {type(method).__name__ for method in methods} >= set(published.__all__)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -59,7 +59,7 @@ def find_published(estimator: Any) -> PublishedMethod | None:
     if isinstance(method, str) and method in estimator._published:
         name, options = estimator._published[method]
         published = _class(name)(**options)
-    elif type(method).__name__ in names and isinstance(method, PublishedMethod):
+    elif isinstance(method, PublishedMethod) and isinstance(method, tuple(map(_class, names))):
         published = method
     else:
         words = ", ".join((*estimator._methods, *estimator._published))

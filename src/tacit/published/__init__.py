@@ -17,6 +17,7 @@ from tacit.lazy import lazy_names
 if TYPE_CHECKING:
     from tacit.published.analyze_gauss import AnalyzeGauss
     from tacit.published.catoni_mean import CatoniMean
+    from tacit.published.dp_em import DPEM, JointMoments
     from tacit.published.first_order import SGD, GradientDescent
     from tacit.published.frank_wolfe import FrankWolfe
     from tacit.published.lloyd import DPEMLloyd, DPLloyd
@@ -31,6 +32,7 @@ else:
         {
             "tacit.published.analyze_gauss": ["AnalyzeGauss"],
             "tacit.published.catoni_mean": ["CatoniMean"],
+            "tacit.published.dp_em": ["DPEM", "JointMoments"],
             "tacit.published.first_order": ["SGD", "GradientDescent"],
             "tacit.published.frank_wolfe": ["FrankWolfe"],
             "tacit.published.lloyd": ["DPEMLloyd", "DPLloyd"],
@@ -43,6 +45,7 @@ else:
     )
 
 __all__ = [
+    "DPEM",
     "SGD",
     "SVRG",
     "AnalyzeGauss",
@@ -52,6 +55,7 @@ __all__ = [
     "DPLloyd",
     "FrankWolfe",
     "GradientDescent",
+    "JointMoments",
     "Katyusha",
     "ObjectivePerturbation",
     "OutputPerturbation",

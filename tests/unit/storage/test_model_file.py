@@ -36,7 +36,7 @@ def path(tmp_path):
         {"bounds": (-40, np.full(3, 70.0))},
         {"bounds": "private"},
         {"method": "joint", "init": "public", "prior": tacit.MixturePrior(degrees=7.5)},
-        {"method": "per_parameter", "noise": "LLG", "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
+        {"method": tacit.published.DPEM(noise="LLG"), "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
         {"missing": "ignore", "random_state": None},
         {"n_components": "auto"},
         {"n_components": range(1, 4)},
@@ -318,3 +318,20 @@ def test_published_moments_and_factors_of_version_0_1_are_read(path):
         stored["parameters"] |= {"method": word, "n_iter": 3}  # as version 0.1 has it, which did not read n_iter here
         path.write_text(json.dumps(stored))
         assert (load_model(path).method, load_model(path).n_iter) == (word, "auto")
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        (tacit.published.DPEM(noise="LLG", n_iter=3), {"method": "per_parameter", "noise": "LLG", "n_iter": 3}),
+        (tacit.published.JointMoments(n_iter=3), {"method": "joint", "noise": "GGG", "n_iter": 3}),
+        ("scale_free", {"method": "scale_free", "noise": "GGG", "n_iter": "auto"}),
+    ],
+    ids=str,
+)
+def test_mixtures_of_version_0_1_are_read(path, method, parameters):
+    save_model(fit(method=method), path)
+    stored = json.loads(path.read_text())
+    stored["parameters"] |= {"composition": "zcdp", **parameters}
+    path.write_text(json.dumps(stored))
+    assert load_model(path).method == method
