@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
+from experiments._results import verdict, write_results
 from tacit.mixture.mixture import Mixture
 from tacit.privacy import Budget, Step
 from tacit.published import DPEM, dp_em
@@ -19,12 +19,12 @@ from tacit.published.dp_em import PerParameterSchedule
 from tacit.release import Curator
 
 NOT_PRIVATE = "not private"
-Row = tuple[str, float, float]  # method, epsilon, log-likelihood per row
+Row = tuple[str, float, float]  # Method, epsilon, log-likelihood per row.
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The numbers of a figure, beside the table."""
+    """The numbers of a figure, except the table."""
 
     components: int
     iterations: int
@@ -39,7 +39,7 @@ class Setting:
 
 
 def halves(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return 90% of the rows to fit and 10% to score, by lot, always the same."""
+    """Return a random 90% of the rows to fit and 10% to score, the same in every run."""
     X = X[np.random.default_rng(0).permutation(len(X))]
     return X[: int(0.9 * len(X))], X[int(0.9 * len(X)) :]
 
@@ -133,8 +133,7 @@ def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[st
     lines = []
     for first, second in better:
         gains = [scores[first, epsilon] - scores[second, epsilon] for epsilon in epsilons]
-        holds = [gain >= 0 for gain in gains]
-        words = "holds" if all(holds) else "DOES NOT HOLD" if not any(holds) else "holds in part"
+        words = verdict(*(gain >= 0 for gain in gains))
         shown = ", ".join(f"{gain:+.1f}" for gain in gains)
         lines.append(f"{first} above {second}: {words} ({shown} nats a row at ε = {', '.join(map(str, epsilons))})")
     return lines
@@ -142,13 +141,8 @@ def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[st
 
 def write(table: Sequence[Row], caption: str, results: Path, name: str, claims: Sequence[str] = ()) -> None:
     """Write the table, the claims with what was found, and the picture."""
-    results.mkdir(exist_ok=True)
-    with (results / f"{name}.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("method", "epsilon", "log-likelihood per row"), *table])
-    if claims:
-        (results / f"{name}.txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-        print(*claims, sep="\n")
-    _draw(table, caption).savefig(results / f"{name}.png", dpi=150)
+    lines = [("method", "epsilon", "log-likelihood per row"), *table]
+    write_results(results / name, lines, caption, claims, _draw(table, caption))
 
 
 def _draw(table: Sequence[Row], caption: str) -> Any:
@@ -179,7 +173,7 @@ def _style(label: str) -> dict[str, Any]:
     colours = {"linear": "#8a8f98", "advanced": "#d1661f", "zCDP": "#2a8a4a", "moments": "#a03d80"}
     composition = next((word for word in colours if label.startswith(word)), None)
     line = "--" if "LLG" in label else "-"
-    if composition == "moments":  # as good as zCDP, so that the two lines lie on each other
+    if composition == "moments":  # It is as good as zCDP, so the two lines coincide.
         line = (0, (1, 3)) if "GGG" in label else (0, (1, 3, 4, 3))
     marker = "s" if "LLG" in label else "o"
     return {"color": colours.get(composition, "#1a7390"), "linestyle": line, "marker": marker, "markersize": 4}

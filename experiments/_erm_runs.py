@@ -13,14 +13,14 @@ import tacit
 from tacit.linear import ConvexLoss, ElasticNetPenalty
 from tacit.linear.accelerated_descent import AcceleratedDescent
 from tacit.linear.newton import Newton
-from tacit.linear.problem import Problem
-from tacit.linear.solver import PUBLISHED_SOLVERS, AfterRelease, Solution, Solver
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver
+from tacit.linear.risk import PUBLISHED_SOLVERS
 from tacit.privacy import Budget, Gaussian
 from tacit.published.variance_reduced import DIFFERENCE
 from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
-Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
+Trace = list[tuple[float, np.ndarray]]  # Number of gradients divided by the number of rows, and coefficients.
 
 
 def objective(theta: np.ndarray, signed: np.ndarray, lasso: bool) -> float:

@@ -31,7 +31,7 @@ HEAVY = {
     ),
     *("threadpoolctl", "tacit.fitting", "tacit.release", "tacit.statistics"),
 }
-LAZY = ["tacit", "tacit.linear", "tacit.privacy", "tacit.report", "tacit.tables"]
+LAZY = ["tacit", "tacit.linear", "tacit.privacy", "tacit.published", "tacit.report", "tacit.tables"]
 COMPLETION = {"_TACIT_COMPLETE": "complete_bash", "COMP_WORDS": "tacit fit m", "COMP_CWORD": "2"}
 ALL_HELP = """
 from typer.main import get_command
@@ -62,14 +62,9 @@ def loaded(code, *arguments, **environment):
 
 def promised(package):
     """Return which module each name of a package comes from, as type checkers read it."""
-    tree = ast.parse(Path(importlib.import_module(package).__file__).read_text(encoding="utf-8"))
-    (choice,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    imports = (node for node in choice.body if isinstance(node, ast.ImportFrom))
-    return {
-        alias.name: f"{package}.{node.module}" if node.level else node.module
-        for node in imports
-        for alias in node.names
-    }
+    stub = Path(importlib.import_module(package).__file__).with_suffix(".pyi")
+    imports = [node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    return {alias.asname: node.module for node in imports for alias in node.names}
 
 
 def test_importing_the_library_imports_nothing_heavy():
@@ -83,7 +78,7 @@ def test_the_program_answers_without_anything_heavy(arguments):
 
 def test_completion_of_the_shell_imports_nothing_heavy():
     code = "from tacit.cli import main; main()"
-    assert sorted(python(code, **COMPLETION).stdout.split()) == ["missing-regression", "mixture", "moments"]
+    assert sorted(python(code, **COMPLETION).stdout.split()) == ["mean", "missing-regression", "mixture", "moments"]
     assert loaded(code, **COMPLETION) & HEAVY == set()
 
 

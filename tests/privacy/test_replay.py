@@ -16,16 +16,13 @@ import tacit
 from tacit import published
 from tacit.audit import replay
 from tacit.fitting.published import find_published
-from tacit.linear import Box, ConvexLoss, ElasticNetPenalty, L1Ball, L2Ball
+from tacit.linear import Box, ElasticNetPenalty, L1Ball
+from tacit.models import CARDS, card_named, find_card
+from tacit.models.reports import step_meanings
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
+from usual_fits import GROUPS, HOLES, LABELS, RNG, ROWS, X, Y, usual_fit
 
-ROWS = 400
-RNG = np.random.default_rng(0)
-GROUPS = RNG.integers(0, 2, ROWS)
-X = np.array([[-0.5, 0.2], [0.4, -0.3]])[GROUPS] + RNG.normal(scale=0.15, size=(ROWS, 2))
-Y = X @ [0.6, -0.8] + 0.1 * RNG.normal(size=ROWS)
-LABELS = (Y > 0).astype(int)
-HOLES = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
 WIDE = RNG.normal(scale=0.4, size=(ROWS, 6))
 TALL = WIDE[:, 0] - WIDE[:, 1] + 0.1 * RNG.normal(size=ROWS)
 MANY = RNG.normal(scale=0.4, size=(6000, 3))
@@ -47,44 +44,11 @@ SCHEMA = Schema(
 )
 
 
-def logistic(predictions, targets):
-    return np.logaddexp(0.0, -predictions * np.sign(targets))
-
-
-def logistic_slope(predictions, targets):
-    return -np.sign(targets) * 0.5 * (1 - np.tanh(predictions * np.sign(targets) / 2))
-
-
-LOSS = ConvexLoss(value=logistic, slope=logistic_slope, lipschitz=1.0, smoothness=0.25)
-
-ESTIMATORS = {
-    name: each for name in tacit.__all__ if inspect.isclass(each := getattr(tacit, name)) and hasattr(each, "fit")
-}
 WORDS = re.compile(r"^(method|solver|noise|covariance_type|missing) : \{([^}]*)\}", re.MULTILINE)
 BOUNDS = {"bounds": (-1, 1)}
 BOTH = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
-USUAL = {
-    "ERM": ((X, Y), {"loss": LOSS, "constraint": L2Ball(3.0), **BOTH}),
-    "ElasticNet": ((X, Y), {"alpha": 0.1, **BOTH}),
-    "FactorAnalysis": ((X,), BOUNDS),
-    "GaussianMixture": ((X,), {"n_components": 2, **BOUNDS}),
-    "HuberRegressor": ((X, Y), BOTH),
-    "KMeans": ((X,), {"n_clusters": 2, **BOUNDS}),
-    "Lasso": ((X, Y), {"alpha": 0.1, **BOTH}),
-    "LinearRegression": ((X, Y), BOTH),
-    "LinearSVC": ((X, LABELS), {"classes": [0, 1], **BOUNDS}),
-    "LogisticRegression": ((X, LABELS), {"classes": [0, 1], **BOUNDS}),
-    "MissingCovariateRegression": ((HOLES, Y), BOTH),
-    "MixtureOfRegressions": ((X, Y), BOTH),
-    "Moments": ((X,), BOUNDS),
-    "Ridge": ((X, Y), {"alpha": 0.1, **BOTH}),
-    "RobustMean": ((X,), {}),
-    "SymmetricMixture": ((X,), BOUNDS),
-    "TableModel": ((X,), BOUNDS),
-}
-GRADIENT_EM = {"scale": 0.5, "n_iter": 4, "bounds": None}
-GRADIENT_EM_BOTH = {**GRADIENT_EM, "target_bounds": None}
-SYMMETRIC = {**GRADIENT_EM_BOTH, "symmetric": True, "fit_intercept": False}
+LOSS = card_named("ERM").usual()["loss"]
+GRADIENT_EM = (ClippedGradientEM, RobustGradientEM, RobustEM, TruncatedGradientEM)
 FURTHER = {  # what a word needs beside it, or the published method that it stands for with few iterations
     "solver=sgd": {"solver": published.SGD(n_iter=2)},
     "solver=robust": {"solver": published.RobustSGD(n_iter=3)},
@@ -106,12 +70,6 @@ FURTHER = {  # what a word needs beside it, or the published method that it stan
         "epsilon": 8.0,
     },
     "LinearRegression method=block_mean": {"method": published.BlockMean(coef_bound=3.0)},
-    **{f"SymmetricMixture method={word}": GRADIENT_EM for word in ("clipped", "robust", "robust_em")},
-    "SymmetricMixture method=truncated": {**GRADIENT_EM, "sparsity": 1},
-    **{f"MixtureOfRegressions method={word}": SYMMETRIC for word in ("clipped", "robust")},
-    "MixtureOfRegressions method=truncated": {**SYMMETRIC, "sparsity": 1},
-    **{f"MissingCovariateRegression method={word}": GRADIENT_EM_BOTH for word in ("clipped", "robust")},
-    "MissingCovariateRegression method=truncated": {**GRADIENT_EM_BOTH, "sparsity": 1},
 }
 TABLES = {  # where the usual one will not do
     "missing=ignore": lambda table: (HOLES, *table[1:]),
@@ -123,8 +81,8 @@ PUBLIC_ROWS = ("trimmed", "sample_aggregate", "block_mean", "split")  # methods 
 
 def by_words():
     """Yield a case of defaults, and one for each other word of each option, by the docstrings."""
-    for name, estimator in ESTIMATORS.items():
-        table, settings = USUAL[name]
+    for name, card in CARDS.items():
+        estimator, (table, settings) = card.estimator, usual_fit(card)
         options = dict(WORDS.findall(inspect.getdoc(estimator)))
         yield name, estimator, table, settings
         for option, words in options.items():
@@ -168,8 +126,15 @@ def by_hand():
     yield "sparse mixture", tacit.SymmetricMixture, (WIDE,), {"sparsity": 2, **BOUNDS}
     yield "sparse regressions", regressions, (WIDE, TALL), {"sparsity": 2, "symmetric": True, **BOTH}
     yield "sparse, missing", tacit.MissingCovariateRegression, (WIDE, TALL), {"sparsity": 2, **BOTH}
-    split = {"method": "truncated", "split": True, "sparsity": 1, "scale": 0.5, "n_iter": 3}
+    split = {"method": TruncatedGradientEM(split=True, scale=0.5, n_iter=3), "sparsity": 1}
     yield "split", tacit.SymmetricMixture, (X,), split
+    for method in GRADIENT_EM:
+        options = {"method": method(scale=0.5, n_iter=4), "sparsity": 1 if method is TruncatedGradientEM else None}
+        yield f"SymmetricMixture {method.__name__}", tacit.SymmetricMixture, (X,), options
+        if method is not RobustEM:
+            name = method.__name__
+            yield f"MixtureOfRegressions {name}", regressions, (X, Y), {"symmetric": True, **options}
+            yield f"MissingCovariateRegression {name}", tacit.MissingCovariateRegression, (HOLES, Y), options
 
 
 CASES = {
@@ -181,18 +146,27 @@ CASES = {
 
 
 def test_every_published_method_is_replayed():
-    methods = (
-        find_published(estimator(**settings)) for estimator, _, settings in CASES.values() if estimator._published
-    )
-    assert {type(method).__name__ for method in methods} >= set(published.__all__)
+    """Those that an estimator documents: it names some others in order to say where they belong."""
+    documented = {
+        (kind, name)
+        for card in CARDS.values()
+        for kind in [card.estimator]
+        for word, (name, _) in kind._published.items()
+        if f'"{word}"' in inspect.getdoc(kind)
+    }
+    fits = [(kind, find_published(kind(**settings))) for kind, _, settings in CASES.values() if kind._published]
+    assert documented <= {(kind, type(method).__name__) for kind, method in fits}
+    assert {name for _, name in documented} == set(published.__all__)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_fit_depends_on_its_releases_alone(case):
     estimator, table, settings = CASES[case]
-    outcome = replay(estimator(**settings), *table)
+    model = estimator(**settings)
+    outcome = replay(model, *table)
     assert outcome.passed, str(outcome)
     assert outcome.releases
+    assert {each.step for each in outcome.releases} <= {*step_meanings(find_card(model))}, "a report explains each step"
     # Else nothing was measured; but one row need not move what most of the blocks agree on.
     blocks = isinstance(settings.get("method"), published.SampleAggregate)
     assert blocks or max(release.ratio for release in outcome.releases) > 0

@@ -43,7 +43,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    pretty_exceptions_enable=False,  # its tracebacks can show the values of variables, and those may be rows
+    pretty_exceptions_enable=False,  # Its tracebacks can show the values of variables, and those may be rows.
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
         "tacit demo",

@@ -72,7 +72,7 @@ def audit(
         known["bounds"] = known["target_bounds"] = bounds
     if neighbors is not None:
         known["neighbors"] = neighbors.value
-    model = _made(_looked_up(estimator), known, dict(_setting(text) for text in settings or []))
+    model = _make_estimator(_find_estimator(estimator), known, dict(_setting(text) for text in settings or []))
     outcome = replay(model, _first_rows(data, rows), target)
     if json:
         screen.note(_NOT_PRIVATE)
@@ -84,7 +84,7 @@ def audit(
         raise typer.Exit(REFUSED)
 
 
-def _looked_up(name: str) -> Any:
+def _find_estimator(name: str) -> Any:
     """Return what a name on the command line stands for."""
     module, _, attribute = name.rpartition(":")
     if module and str(Path.cwd()) not in sys.path:
@@ -98,7 +98,7 @@ def _looked_up(name: str) -> Any:
         ) from None
 
 
-def _made(thing: Any, known: dict[str, Any], settings: dict[str, Any]) -> Any:
+def _make_estimator(thing: Any, known: dict[str, Any], settings: dict[str, Any]) -> Any:
     """Return an estimator with parameters set; of what is known about the table, those that it has."""
     model = thing() if _can_be_called(thing) else thing
     if inspect.isclass(model) or not hasattr(model, "fit") or not hasattr(model, "set_params"):
@@ -127,7 +127,7 @@ def _setting(text: str) -> tuple[str, Any]:
     try:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        return name, value  # a word
+        return name, value  # The value is a word.
 
 
 def _first_rows(path: Path, rows: int) -> pa.Table:

@@ -43,7 +43,7 @@ def create(
     if json:
         screen.print_json(_state(account))
         return
-    dataset = account.dataset  # as the ledger spells it
+    dataset = account.dataset  # The name as the ledger spells it.
     screen.say(f"Data set {dataset!r} may spend epsilon {epsilon:g} at delta {delta:g} ({neighbors.value}).")
     place = shlex.quote(shown_url(account.ledger.url))
     screen.say(f"To charge a fit to it: tacit fit ... --ledger {place} --dataset {shlex.quote(dataset)}")

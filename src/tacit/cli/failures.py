@@ -33,7 +33,7 @@ def sentences() -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
-            raise  # whoever read our output has seen enough; typer knows how to leave
+            raise  # Whoever read our output has seen enough; typer knows how to leave.
         except BudgetExceeded as error:
             screen.note(f"Refused: {error}", style="red")
             raise typer.Exit(BUDGET_EXCEEDED) from None

@@ -14,13 +14,15 @@ from typer.core import TyperCommand
 from tacit.cli.fit_options import FitOptions, Target, with_fit_options
 from tacit.cli.model import load_kind
 from tacit.cli.options import Data, examples
-from tacit.models.card import ModelCard
 from tacit.models.command import REQUIRED, Command, Derivation, Option, OptionError
-from tacit.models.registry import COMMANDS, card_named
+from tacit.models.registry import card_named, commands
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Fit a model privately.")
+
+# The end of every help page.
+_CHECKED_FIRST = "The data, the options and where the results go are checked before anything is charged."
 
 _FREE = ("output", "report", "force", "json")  # Options that mean something where nothing is read or spent.
 _WHOLE = re.compile(r"-?\d+")
@@ -75,22 +77,22 @@ def _command(command: Command) -> Callable[..., None]:
         source = None if derivation is None else values.pop(derivation.option.name)
         if derivation is not None and (data is None or source is not None):
             if data is not None or source is None:
-                flag = _flag(derivation.option)
-                raise typer.BadParameter(f"Pass DATA or {flag} {derivation.option.metavar}, one of them.")
+                option = derivation.option
+                raise typer.BadParameter(f"Pass DATA or {option.flag} {option.metavar}, one of them.")
             _derive(shared, derivation, source, values, ctx)
             return
         try:
-            request = command.request(values, shared.schema is not None)
+            request = command.to_fit(values, shared.schema is not None)
         except OptionError as error:
             raise typer.BadParameter(str(error)) from None
         parameters = dict(request.parameters)
         target = parameters.pop("target", None)
         if "target_bounds" in parameters:
             target = Target(target, parameters.pop("target_bounds"))
-        card: ModelCard = card_named(request.estimator)
-        shared.fit(card.estimator, data, target=target, **parameters)
+        estimator = card_named(request.estimator).estimator
+        shared.fit(estimator, data, target=target, needs_bounds=command.needs_bounds, **parameters)
 
-    run.__name__, run.__doc__ = command.name.replace("-", "_"), command.help
+    run.__name__, run.__doc__ = command.name.replace("-", "_"), f"{command.help}\n\n{_CHECKED_FIRST}"
     run.__signature__ = inspect.Signature(_parameters(command))  # type: ignore[attr-defined]
     return with_fit_options(run)
 
@@ -134,10 +136,6 @@ def _optional_data(derivation: Derivation) -> Any:
     return Annotated[Path | None, typer.Argument(metavar="DATA", help=derivation.data_help)]
 
 
-def _flag(option: Option) -> str:
-    return option.flags[0] if option.flags else f"--{option.name.replace('_', '-')}"
-
-
 def _derive(
     shared: FitOptions, derivation: Derivation, source: Path, values: dict[str, Any], ctx: typer.Context
 ) -> None:
@@ -149,7 +147,7 @@ def _derive(
         if option.name not in meant and getattr(ctx.get_parameter_source(str(option.name)), "name", "") == "COMMANDLINE"
     ]
     if useless:
-        flag = _flag(derivation.option)
+        flag = derivation.option.flag
         raise typer.BadParameter(f"With {flag} nothing is read or spent, so leave out {', '.join(useless)}.")
     write_report = shared.check_destinations()
     given = load_kind(source, lambda card: card.name == derivation.source, derivation.otherwise, derivation.wanted)
@@ -160,5 +158,5 @@ def _derive(
     shared.finish(derivation.derive(given, values), said, write_report, source.name)
 
 
-for _each in COMMANDS:
+for _each in commands():
     app.command(_each.name, cls=_Fit, epilog=examples(*_each.examples))(_command(_each))

@@ -74,7 +74,13 @@ class FitOptions:
     json: Json = False
 
     def fit(
-        self, estimator: Callable[..., Any], data: Path, *, target: Target | str | None = None, **options: Any
+        self,
+        estimator: Callable[..., Any],
+        data: Path,
+        *,
+        target: Target | str | None = None,
+        needs_bounds: bool = True,
+        **options: Any,
     ) -> None:
         """Fit a model to a file; check before anything is charged, save it, and say what was found.
 
@@ -87,7 +93,7 @@ class FitOptions:
             raise typer.BadParameter(
                 "--ledger (or TACIT_LEDGER) and --dataset belong together: a ledger, and a data set in it."
             )
-        public = self._public()
+        public = self._public(needs_bounds)
         write_report = self.check_destinations()
         account = None
         if self.ledger is not None and self.dataset is not None:
@@ -130,7 +136,7 @@ class FitOptions:
         """Save a model and its report, and say what was found."""
         from tacit.cli.results import show_results, summary
 
-        output = _saved(model, self.output)
+        output = _save(model, self.output)
         if write_report is not None:
             write_report(model, self.report, title=title)
         if model.privacy_.seeded:
@@ -147,7 +153,7 @@ class FitOptions:
         rest = None if account is None else f"epsilon {account.remaining().epsilon:.4g} of {account.budget.epsilon:g}"
         screen.where(model=output, report=self.report, left=rest, certificate=f"tacit certificate {output}")
 
-    def _public(self) -> tacit.Schema | tuple[float, float] | float | str:
+    def _public(self, needs_bounds: bool) -> tacit.Schema | tuple[float, float] | float | str | None:
         given = [
             option
             for option, value in (
@@ -158,7 +164,7 @@ class FitOptions:
             )
             if value is not None
         ]
-        if not given:
+        if not given and needs_bounds:
             raise ValueError(_NO_BOUNDS)
         if len(given) > 1:
             raise typer.BadParameter(f"Pass one of {' and '.join(given)}, not several.")
@@ -166,7 +172,7 @@ class FitOptions:
             return read_schema(self.schema)
         if self.private_bounds:
             return "private"
-        return self.radius if self.radius is not None else self.bounds  # type: ignore[return-value]
+        return self.radius if self.radius is not None else self.bounds
 
 
 def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -192,7 +198,7 @@ def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
     return complete
 
 
-def _saved(model: PrivateEstimator, output: Path) -> Path:
+def _save(model: PrivateEstimator, output: Path) -> Path:
     """Save a model that was paid for: where it should go, or else where it can."""
     try:
         return tacit.save_model(model, output)

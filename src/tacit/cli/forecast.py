@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.models.registry import TRIALS
+from tacit.models.card import Trial
+from tacit.models.registry import forecast_cards
 from tacit.models.trials.simulation import Setting
 from tacit.models.trials.trial import TEST_ROWS
 from tacit.privacy import Plan
 
 __all__ = ["Expectation", "forecast", "simulated_rows"]
 
-_MOST_CELLS = 10_000_000
-_WORST = {"gap": "worst_gap", "excess": "worst_excess"}  # figures of which the worst table is told as well
+_MOST_CELLS = 10_000_000  # Cells of a simulated table, 80 MB.
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,8 @@ class Expectation:
     ----------
     epsilon : float
     figures : dict from str to float
-        By name. Of a mixture: "gap" and "worst_gap", log-likelihood lost on new rows in nats per row, on average and on
-        the worst table; "mean_error", how far means are off, in standard deviations of their component; "level_error",
-        the share of rows that levels give to other levels; "weight_error", the same of components; "found", how many
-        components are within one standard deviation of where they belong. What other models have is in
-        their cards, :mod:`tacit.models`.
+        By name: those that the model's card lists, on average over tables. For some there is the one of the worst
+        table as well, such as "worst_gap" beside "gap".
     plan : Plan
         What would be released, with how much noise.
     """
@@ -100,8 +97,12 @@ def forecast(
     >>> many.figures["gap"] < few.figures["gap"], many.figures["found"]
     (True, 2.0)
     """
-    card = TRIALS[kind]
-    create = card.trial.create or card.estimator
+    card = forecast_cards()[kind]
+    told: dict[str, Any] = {"bounds": setting.bounds, **options}
+    if size is not None:
+        told[card.trial.size.parameter] = size
+    if card.target == "number" and setting.domain.schema is None:
+        told["target_bounds"] = setting.bounds
     judged: list[list[dict[str, float]]] = [[] for _ in epsilons]
     plans: list[Plan] = []
     for table in range(tables):
@@ -109,26 +110,22 @@ def forecast(
         advance(1)
         for index, epsilon in enumerate(epsilons):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore" if table or index else "default", UserWarning)  # each of them once
-                private = create(
-                    *([] if size is None else [size]),
-                    epsilon=epsilon,
-                    delta=delta,
-                    bounds=setting.bounds,
-                    random_state=table,
-                    **options,
-                ).fit(simulated.rows, *simulated.target)
+                warnings.simplefilter("ignore" if table or index else "default", UserWarning)  # Each of them once.
+                private = card.estimator(epsilon=epsilon, delta=delta, random_state=table, **told)
+                private.fit(simulated.rows, *simulated.target)
             plans.append(private.privacy_.plan)
             judged[index].append(simulated.judge(private))
             advance(1)
-    return [Expectation(epsilon, _figures(each), plan) for epsilon, each, plan in zip(epsilons, judged, plans)]
+    figures = [_figures(each, card.trial) for each in judged]
+    return [Expectation(*each) for each in zip(epsilons, figures, plans)]
 
 
-def _figures(judged: list[dict[str, float]]) -> dict[str, float]:
+def _figures(judged: list[dict[str, float]], trial: Trial) -> dict[str, float]:
+    """Return the mean of each figure over tables and, where it is asked for, the worst."""
     figures: dict[str, float] = {}
     for name in judged[0]:
         values = [each[name] for each in judged]
         figures[name] = float(np.mean(values))
-        if name in _WORST:
-            figures[_WORST[name]] = max(values)
+        if trial.figures[name].worst:
+            figures[f"worst_{name}"] = max(values)
     return figures

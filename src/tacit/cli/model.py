@@ -42,7 +42,7 @@ def sample(
     seed: Annotated[int | None, typer.Option(help="Draw the same rows again; does not harm privacy.")] = None,
     json: Json = False,
 ) -> None:
-    """Draw a synthetic table from a mixture or factor model, with the types of its schema, inside its bounds.
+    """Draw a synthetic table from a model that has a density, with the types of its schema, inside its bounds.
 
     It costs no privacy, however many rows are drawn: all that is known of the real rows is in the model.
     """
@@ -80,7 +80,7 @@ def report(
     fitted = tacit.load_model(model)
     try:
         check_reportable(fitted)
-    except TypeError as error:  # there are models without reports
+    except TypeError as error:  # There are models without reports.
         raise ValueError(str(error)) from None
     names = tuple(dict.fromkeys(feature.column for feature in features(fitted._domain)))
     path = write_report(fitted, output, title=title, pairs=[_split(text, names) for text in pair] if pair else None)
@@ -118,7 +118,7 @@ def load_kind(path: Path, suits: Callable[[ModelCard], bool], otherwise: str, wa
     fitted = tacit.load_model(path)
     card = find_card(fitted)
     if card is None or not suits(card):
-        kinds = list(dict.fromkeys(f"of {each.kind}" for each in CARDS if suits(each)))
+        kinds = list(dict.fromkeys(f"of {each.kind}" for each in CARDS.values() if suits(each)))
         wanted = wanted or f"{', '.join(kinds[:-1])} or {kinds[-1]}"
         raise ValueError(f"The model in {path} is a {type(fitted).__name__}, which {otherwise}; name a file {wanted}.")
     return fitted
@@ -143,11 +143,11 @@ def _part(model: Any, rows: int, rng: np.random.Generator) -> pa.Table:
 
     drawn = model.sample(rows, rng)
     if isinstance(drawn, tuple):
-        drawn = drawn[0]  # a mixture tells which components they are of as well
+        drawn = drawn[0]  # A mixture also tells which components the rows are of.
     if not isinstance(drawn, pa.Table):
         names = model._domain.names or [f"column_{j + 1}" for j in range(drawn.shape[1])]
         drawn = pa.table(dict(zip(names, drawn.T)))
-    return drawn.take(rng.permutation(rows))  # they come component by component
+    return drawn.take(rng.permutation(rows))  # Rows come component by component.
 
 
 def _split(text: str, names: tuple[str, ...]) -> tuple[str, str]:

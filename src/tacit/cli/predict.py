@@ -12,7 +12,7 @@ from tacit.cli.model import load_kind, write_parts
 from tacit.cli.options import Force, Json, ModelFile, examples
 from tacit.files import check_destination, write_whole
 from tacit.models.card import ModelCard, Without
-from tacit.models.registry import find_card
+from tacit.models.registry import CARDS, find_card
 
 __all__ = ["EXAMPLES", "predict"]
 
@@ -32,34 +32,19 @@ def predict(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Say about each row of a table, in order, what it is of: a component, a cluster, factors, or a target to expect.
-
-    Of a mixture: component, the probability of each, and the log density.
-
-    Of clusters: cluster, and the distance from each centre. Of factors: each factor, and the log density.
-
-    Of regressions: the prediction, and that of each component; if the target is in the table, also the component, the
-    probability of each, and the target's log density.
-
-    Of linear regressions: the prediction. Of classifiers: the class, and the probability of each or the score.
-
-    Components and clusters count from 1, as in reports.
-
-    NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish it.
-    """
     import pyarrow as pa
 
     from tacit.sources import as_source
 
     check_destination(output, endings=(".csv", ".parquet"), replace=force)
     fitted = load_kind(model, _predicts, "says nothing about single rows")
-    predictions = find_card(fitted).predictions
+    predictions = find_card(fitted).predictions.columns
     source = as_source(data)
     screen.note(_NOT_PRIVATE)
     with write_whole(output) as temporary, screen.progress("Looking at rows", source.n_rows) as advance:
         tables = (pa.table(predictions(fitted, as_source(block))) for block in source.blocks())
         columns = write_parts(tables, temporary, advance)
-    secret = fitted.privacy_.plan.neighbors == "add_remove"  # how many rows there are may be what was protected
+    secret = fitted.privacy_.plan.neighbors == "add_remove"  # The number of rows may be what was protected.
     if json:
         shape = {"path": str(output), "rows": None if secret else source.n_rows, "columns": columns}
         screen.print_json({"private": False, "warning": _NOT_PRIVATE} | shape)
@@ -70,3 +55,25 @@ def predict(
 
 def _predicts(card: ModelCard) -> bool:
     return not isinstance(card.predictions, Without)
+
+
+def _help() -> str:
+    """Return the help page; the registry has what each model says about rows."""
+    by_kind: dict[str, list[str]] = {}
+    for card in filter(_predicts, CARDS.values()):
+        words = by_kind.setdefault(card.kind, [])
+        if card.predictions.words not in words:
+            words.append(card.predictions.words)
+    return "\n\n".join(
+        [
+            "Say about each row of a table, in order, what it is of: a component, a cluster, factors, or a target to "
+            "expect.",
+            *(f"Of {kind}: {'. Or: '.join(words)}." for kind, words in by_kind.items()),
+            "Components and clusters count from 1, as in reports.",
+            "NOT PRIVATE: what is written is as sensitive as the rows. It is for whoever keeps them; do not publish "
+            "it.",
+        ]
+    )
+
+
+predict.__doc__ = _help()

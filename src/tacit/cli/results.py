@@ -7,7 +7,7 @@ from typing import Any
 from tacit.cli import screen
 from tacit.fitting import PrivateEstimator
 from tacit.models import Results, Without, find_card
-from tacit.models.results.blocks import NumberedTable, Table
+from tacit.models.printed import NumberedTable, Table
 
 __all__ = ["results_in_words", "show_results", "summary"]
 
@@ -33,7 +33,7 @@ def show_results(model: PrivateEstimator) -> None:
             screen.numbered_table(block.what, block.rows, block.others, last=block.last)
         elif isinstance(block, Table):
             screen.table(block.head, block.rows[: screen.MOST_LINES], words=block.words)
-            screen.not_shown(len(block.rows))
+            screen.note_hidden_lines(len(block.rows))
         else:
             screen.say(block)
 

@@ -122,7 +122,7 @@ def _problems(path: Path) -> list[str]:
 
 
 def _problem(name: str, settings: Any) -> str | None:
-    companion = f"{name} "  # as a schema needs one column that is used
+    companion = f"{name} "  # A schema needs one column that is used.
     try:
         tacit.Schema.from_dict({"columns": {name: settings, companion: {"type": "boolean"}}})
     except (ValueError, TypeError) as error:

@@ -22,10 +22,20 @@ from rich.text import Text
 if TYPE_CHECKING:
     from tacit.privacy import Certificate
 
-__all__ = ["certificate", "not_shown", "note", "numbered_table", "print_json", "progress", "say", "table", "where"]
+__all__ = [
+    "certificate",
+    "note",
+    "note_hidden_lines",
+    "numbered_table",
+    "print_json",
+    "progress",
+    "say",
+    "table",
+    "where",
+]
 
-_PLAIN_WIDTH = 110  # of tables that go to a file
-MOST_LINES = 80  # of a table with a line for each column
+_PLAIN_WIDTH = 110  # Characters of a line in a table that goes to a file.
+MOST_LINES = 80  # Lines of a table that has one for each column.
 
 
 def print_json(values: Any) -> None:
@@ -45,7 +55,7 @@ def where(**paths: Path | str | None) -> None:
     for name, path in paths.items():
         if path is not None:
             line = Text.assemble((f"{name.capitalize():<{width}}", "bold"), str(path))
-            _output().print(line, soft_wrap=True)  # a path that is broken over lines cannot be copied
+            _output().print(line, soft_wrap=True)  # A path that is broken over lines cannot be copied.
 
 
 def note(text: str, *, style: str = "yellow") -> None:
@@ -88,10 +98,10 @@ def numbered_table(
     table(head, lines[:MOST_LINES])
     if shown < count:
         say(f"  Not shown, for want of room: {count - shown} {others}.")
-    not_shown(len(lines))
+    note_hidden_lines(len(lines))
 
 
-def not_shown(lines: int) -> None:
+def note_hidden_lines(lines: int) -> None:
     """Say that a table has more lines than are shown, if it has."""
     if lines > MOST_LINES:
         say(f"  Not shown: {lines - MOST_LINES} more lines; --json and the model file have them.")
@@ -108,7 +118,7 @@ def certificate(shown: Certificate) -> None:
         console.print(Text("\nSEEDED: NOT PRIVATE. Keep this for tests; fit again without a seed.", style="bold red"))
     if shown.peeked:
         console.print(Text(f"\nBOUNDS READ FROM THE ROWS. {shown.peeked_why()}", style="bold red"))
-    for title, parts in shown.sections():  # as ``text()``, laid out for this terminal
+    for title, parts in shown.sections():  # The same sections as in ``text()``, laid out for this terminal.
         console.print(Text(f"\n{title}", style="bold"))
         for part in parts:
             if isinstance(part, str):
@@ -128,7 +138,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def _output() -> Console:
-    console = Console(highlight=False)  # anew each time, as standard output may be redirected in between
+    console = Console(highlight=False)  # Made anew each time: standard output may be redirected in between.
     return console if console.is_terminal else Console(highlight=False, width=_PLAIN_WIDTH)
 
 

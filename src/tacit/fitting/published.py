@@ -16,7 +16,7 @@ from tacit.messages import describe
 from tacit.privacy import Budget, Plan, Relation, Step
 from tacit.release import calibrated_plan, stated_plan
 
-__all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "write_method"]
+__all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "refuse_options", "write_method"]
 
 
 class PublishedMethod:
@@ -67,12 +67,31 @@ def find_published(estimator: Any) -> PublishedMethod | None:
             f"{parameter} must be one of {words}, or an object of tacit.published: {', '.join(names)}; and it is "
             f"{describe(method)}."
         )
-    if getattr(estimator, "n_iter", "auto") != "auto":
-        raise ValueError(
-            f"n_iter is for the {parameter} {', '.join(estimator._methods)}; a published one has its own options: "
-            f"{parameter}=tacit.published.{published}."
-        )
+    if hasattr(estimator, "n_iter"):
+        refuse_options(estimator, published, "n_iter")
     return published
+
+
+def refuse_options(estimator: Any, published: PublishedMethod, *names: str) -> None:
+    """Refuse parameters of the estimator's own methods that are given beside a published one.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> model = tacit.KMeans(method="dpem", n_iter=7)
+    >>> refuse_options(model, tacit.published.DPEMLloyd(), "n_iter")
+    Traceback (most recent call last):
+    ValueError: n_iter is for the method adaptive; a published one has its own options:
+    method=tacit.published.DPEMLloyd(n_iter=5).
+    """
+    defaults, parameter = {each.name: each.default for each in fields(estimator)}, estimator._method_parameter
+    for name in names:
+        value, default = getattr(estimator, name), defaults[name]
+        if value is not default and not (isinstance(value, str) and value == default):
+            raise ValueError(
+                f"{name} is for the {parameter} {', '.join(estimator._methods)}; a published one has its own options: "
+                f"{parameter}=tacit.published.{published}."
+            )
 
 
 def write_method(method: Any) -> Any:

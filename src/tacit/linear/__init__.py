@@ -1,56 +1,5 @@
 """Regression and classification under differential privacy: losses of linear predictions, and what minimises them."""
 
-from typing import TYPE_CHECKING
-
 from tacit.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from tacit.linear.convex_loss import ConvexLoss
-    from tacit.linear.empirical_risk import ERM
-    from tacit.linear.huber_regressor import HuberRegressor
-    from tacit.linear.intervals import CoefficientIntervals
-    from tacit.linear.lasso import ElasticNet, Lasso
-    from tacit.linear.linear_regression import LinearRegression
-    from tacit.linear.linear_svc import LinearSVC
-    from tacit.linear.logistic_regression import LogisticRegression
-    from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball
-    from tacit.linear.ridge import Ridge
-    from tacit.statistics.losses import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
-else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "tacit.linear.convex_loss": ["ConvexLoss"],
-            "tacit.linear.empirical_risk": ["ERM"],
-            "tacit.linear.huber_regressor": ["HuberRegressor"],
-            "tacit.linear.intervals": ["CoefficientIntervals"],
-            "tacit.linear.lasso": ["ElasticNet", "Lasso"],
-            "tacit.linear.linear_regression": ["LinearRegression"],
-            "tacit.linear.linear_svc": ["LinearSVC"],
-            "tacit.linear.logistic_regression": ["LogisticRegression"],
-            "tacit.linear.penalties": ["Box", "ElasticNetPenalty", "L1Ball", "L2Ball"],
-            "tacit.linear.ridge": ["Ridge"],
-            "tacit.statistics.losses": ["HuberLoss", "LogisticLoss", "SmoothedHingeLoss", "SoftmaxLoss"],
-        },
-    )
-
-__all__ = [
-    "ERM",
-    "Box",
-    "CoefficientIntervals",
-    "ConvexLoss",
-    "ElasticNet",
-    "ElasticNetPenalty",
-    "HuberLoss",
-    "HuberRegressor",
-    "L1Ball",
-    "L2Ball",
-    "Lasso",
-    "LinearRegression",
-    "LinearSVC",
-    "LogisticLoss",
-    "LogisticRegression",
-    "Ridge",
-    "SmoothedHingeLoss",
-    "SoftmaxLoss",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

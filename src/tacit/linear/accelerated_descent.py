@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from tacit.fitting.allocation import noise_multiplier
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem, keep_finite, measure_gradient
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite, measure_gradient
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 

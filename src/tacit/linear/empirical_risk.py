@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget
 from tacit.fitting.published import find_published
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.linear_fit import linear_predictions
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
-from tacit.linear.predictor import linear_predictions
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solver import OWN_SOLVERS, PUBLISHED_SOLVERS
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 
@@ -91,7 +90,7 @@ class ERM(PrivateEstimator):
         penalty = self._check_penalty()
         published = find_published(self)
         pure = published is not None and not published.needs_delta and not isinstance(self.bounds, str)
-        budget = checked_budget(self, pure=pure)
+        budget = check_budget(self, pure=pure)
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         solver = self.solver

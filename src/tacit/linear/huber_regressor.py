@@ -9,14 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes
 from tacit.fitting.published import find_published
-from tacit.fitting.supervised import scored
-from tacit.fitting.target import open_with_target
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.coordinates import Scatter, target_map
-from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solver import OWN_SOLVERS, PUBLISHED_SOLVERS
+from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss
@@ -107,7 +105,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     def _checked(self) -> Any:
         find_published(self)
@@ -115,7 +113,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
                 raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
-        return checked_budget(self)
+        return check_budget(self)
 
     def _publish(self, scale: float) -> None:
         intercepts, slopes = in_units(self._coefficients, self._domain)

@@ -8,10 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator
 from tacit.fitting.published import find_published
-from tacit.linear.intervals import CoefficientIntervals
-from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModelMixin
-from tacit.linear.regression_method import RegressionMethod
+from tacit.linear.linear_fit import CoefficientIntervals, LinearFit
+from tacit.linear.linear_model import LinearModelMixin, RegressionMethod
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget

@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit.fitting import PrivateEstimator
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
-from tacit.linear.solver import OWN_SOLVERS, PUBLISHED_SOLVERS
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.messages import describe
 from tacit.statistics.losses import SmoothedHingeLoss
 

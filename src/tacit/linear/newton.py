@@ -28,8 +28,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, noise_multiplier
 from tacit.fitting.shrinkage import james_stein_factor
-from tacit.linear.problem import SAMPLING, Problem, keep_finite
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import SAMPLING, AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator, Measurement
 from tacit.statistics import LossGradients

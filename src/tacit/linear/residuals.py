@@ -18,7 +18,7 @@ from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
 
 SQUARES, LEVEL = "squared residuals", "level"
-SCALE_DOUBT = 0.25  # Prior variance of the squared residual scale, relative to its square.
+SCALE_VARIANCE = 0.25  # Prior variance of the squared residual scale, relative to its square.
 
 # Clip radii of residuals, in units of the residual scale.
 _LEAST_RADIUS, _MOST_RADIUS = 3.0, 50.0
@@ -53,7 +53,7 @@ class Residuals:
         squares = curator.measure(SQUARES, self._sum(bound, squared=True))
         usual = self.scale**2
         surprise = np.array([float(squares.value[0]) / self.rows * bound - usual])
-        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
+        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_VARIANCE * usual**2)[0]
         return max(usual + float(known[0]), 0.5 * usual)
 
     def measure_mean(self, curator: Curator, variance: float) -> tuple[float, float]:

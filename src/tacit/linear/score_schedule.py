@@ -1,4 +1,7 @@
-"""What a regression by scores releases: how often, of how many numbers and with how much of the budget."""
+"""The releases of a regression by scores: how often, of how many numbers and with which part of the budget.
+
+The first of them are the moments of inputs and target together. The regression starts from these, on white inputs.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,17 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from tacit.arrays import Array
 from tacit.fitting.allocation import MOST_SHARES, count_shares, deal, rescale, weigh_releases
+from tacit.fitting.progress import Watch
 from tacit.linear.residuals import LEVEL, SQUARES
-from tacit.moments.iterated_moments import iterated_steps
-from tacit.moments.two_stage_moments import two_stage_steps
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.iterated_moments import iterated_moments, iterated_steps
+from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
-from tacit.release import calibrated_plan
+from tacit.release import Curator, calibrated_plan
 from tacit.statistics import numbers_in_second_moment
 
 REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
@@ -94,3 +102,58 @@ class ScoreSchedule:
         """The noise of the final scores, relative to that of the Hessian."""
         multipliers = {step.name: step.noise_multiplier for step in self.steps()}
         return multipliers[FINAL] / multipliers[HESSIAN]
+
+
+@dataclass(frozen=True, eq=False)
+class JointMoments:
+    """Mean and covariance of all columns, the target last, and coordinates in which inputs are white.
+
+    Parameters
+    ----------
+    mean : (1 + d,) array
+    covariance : (1 + d, 1 + d) array
+    rows : float
+        How many rows there are, as far as is known.
+    covariance_error : float or None
+        Relative variance of the covariance's error. None where correlations are too noisy to start from.
+    origin : (1 + d,) array or None
+        Where all inputs and the target are zero, for a regression without an intercept.
+    """
+
+    mean: Array
+    covariance: Array
+    rows: float
+    covariance_error: float | None
+    origin: Array | None
+
+    @property
+    def centre(self) -> Array:
+        """Where columns are measured from: their mean, or the origin."""
+        return self.mean if self.origin is None else self.origin
+
+    @cached_property
+    def factor(self) -> Array:
+        """The Cholesky factor of second moments about the centre.
+
+        Its last row is the regression on white inputs, and the residual scale.
+        """
+        if self.origin is None:
+            return np.linalg.cholesky(self.covariance)
+        apart = self.mean - self.origin
+        return np.linalg.cholesky(self.covariance + np.outer(apart, apart))
+
+    def in_columns(self, coefficients: Array) -> Array:
+        """Return coefficients on inputs in standard coordinates, from those on white inputs; intercepts first."""
+        slopes = np.linalg.solve(self.factor[:-1, :-1].T, coefficients[1:])
+        return np.concatenate([[coefficients[0] - slopes @ self.centre[:-1]], slopes])
+
+
+def measure_moments(
+    curator: Curator, schedule: ScoreSchedule, origin: Array | None, least_variances: Array | float, watch: Watch
+) -> JointMoments:
+    """Release the moments of all columns."""
+    measure = iterated_moments if schedule.iterates_moments else two_stage_moments
+    facts = PublicFacts(1 + schedule.columns, schedule.rows_released, least_variances)
+    moments = measure(curator, schedule.moment_steps, facts, watch)
+    rows = float(schedule.rows) if schedule.rows is not None else max(moments.count, 1.0)
+    return JointMoments(moments.mean, moments.covariance, rows, moments.covariance_error, origin)

@@ -163,10 +163,9 @@ def move_components(
     old, noise, radius = estimates.mixture, measurement.noise, statistic.radius
     columns, (mean_priors, covariance_priors) = old.means.shape[1], estimates.prior_variances
     counts, sums, squares = statistic.parts(measurement.value)
-    counts = balance(counts, n_rows)
-    if counts.sum() < _HOPELESS * _ROWS_PER_COMPONENT * noise * columns:
-        return replace(estimates, rows=max(counts.sum(), 1.0))
-    counts, rows = positive_counts(counts, noise / statistic.count)
+    if (rows := float(n_rows or counts.sum())) < _HOPELESS * _ROWS_PER_COMPONENT * noise * columns:
+        return replace(estimates, rows=max(rows, 1.0))
+    counts, rows = positive_counts(counts, noise / statistic.count, n_rows)
     mean_noise = noise * radius / statistic.mean / counts
     shifts = np.stack([shrink(*each)[0] for each in zip(sums / counts[:, None], mean_noise, mean_priors)])
     white, covariance_priors = _white_covariances(
@@ -217,15 +216,22 @@ def widen_components(
     return replace(estimates, mixture=replace(mixture, covariances=covariances).constrain(kind))
 
 
-def balance(counts: Array, n_rows: int | None) -> Array:
-    """Return noisy counts (K,) that add up to the number of rows, where that is public."""
-    return counts if n_rows is None else counts + (n_rows - counts.sum()) / len(counts)
+def positive_counts(counts: Array, noise: float, n_rows: int | None) -> tuple[Array, float]:
+    """Return counts (K,) to divide sums by, none of them below its noise, and the number of rows.
 
+    A public number of rows corrects the sum of the noisy counts. A count that is raised to its noise shrinks what is
+    divided by it, which noise has made too long.
 
-def positive_counts(counts: Array, noise: float) -> tuple[Array, float]:
-    """Return counts (K,) that can be divided by, none of them below its noise, and the number of rows."""
+    Examples
+    --------
+    >>> positive_counts(np.array([25.0]), 60.0, n_rows=30), positive_counts(np.array([25.0]), 60.0, n_rows=None)
+    ((array([60.]), 30.0), (array([60.]), 60.0))
+    """
+    if n_rows is not None:
+        counts = counts + (n_rows - counts.sum()) / len(counts)
     rows = max(float(counts.sum()), noise)
-    return np.maximum(counts, max(_LEAST_SHARE * rows / len(counts), noise)), rows
+    counts = np.maximum(counts, max(_LEAST_SHARE * rows / len(counts), noise))
+    return counts, rows if n_rows is None else float(n_rows)
 
 
 def _white_covariances(

@@ -95,9 +95,12 @@ def write_mixture(mixture: Mixture, domain: Domain) -> dict[str, Any]:
 
 def read_mixture(values: dict[str, Any], domain: Domain, components: int | None) -> Mixture:
     """Return the mixture that was stored; `components` is how many there must be, if that is known."""
-    mixture = Mixture(*(np.array(values[part], float) for part in _PARTS))
     layout = table_layout(domain)
-    number, columns = mixture.count if components is None else components, len(layout.numbers)
+    weights, means, covariances = (np.array(values[part], float) for part in _PARTS)
+    number, columns = len(weights) if components is None else components, len(layout.numbers)
+    if columns == 0 and covariances.size == 0:  # Empty lists do not tell their shape.
+        covariances = covariances.reshape(*covariances.shape[:1], 0, 0)
+    mixture = Mixture(weights, means, covariances)
     check_shapes(
         weights=(mixture.weights, (number,)),
         means=(mixture.means, (number, columns)),

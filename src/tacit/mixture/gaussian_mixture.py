@@ -14,7 +14,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget, float_array, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, float_array, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import find_published
 from tacit.messages import describe
@@ -266,7 +266,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             )
         if self.prior is not None and not isinstance(self.prior, MixturePrior):
             raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {describe(self.prior)}.")
-        budget = checked_budget(self, missing=("error", "ignore", "model"))
+        budget = check_budget(self, missing=("error", "ignore", "model"))
         if self.missing == "model" and self.method != "scale_free":
             raise ValueError(
                 f'missing="model" is there for method="scale_free" alone, and the method is {describe(self.method)}. '

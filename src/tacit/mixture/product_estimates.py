@@ -22,7 +22,6 @@ from tacit.fitting.moment_weights import block_weights, nats_to_noise
 from tacit.fitting.shrinkage import kalman_gain, posterior_variance
 from tacit.mixture.component_estimates import (
     MixtureEstimates,
-    balance,
     clip_radius,
     move_components,
     positive_counts,
@@ -102,8 +101,7 @@ def _move_weights(
     prior: MixturePrior | None,
 ) -> MixtureEstimates:
     """Return estimates with new weights: nothing else moves where there are no numbers."""
-    counts = balance(statistic.parts(measurement.value)[0], n_rows)
-    counts, rows = positive_counts(counts, measurement.noise / statistic.count)
+    counts, rows = positive_counts(statistic.parts(measurement.value)[0], measurement.noise / statistic.count, n_rows)
     weights = counts if prior is None else counts + prior.concentration - 1
     return replace(estimates, mixture=replace(estimates.mixture, weights=weights / weights.sum()), rows=rows)
 

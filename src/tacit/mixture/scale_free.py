@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.engine import Noise
 from tacit.fitting.progress import Watch
 from tacit.mixture.component_estimates import (
     MixtureEstimates,
@@ -48,9 +47,8 @@ from tacit.mixture.prior import MixturePrior
 from tacit.mixture.product_estimates import move_products, product_estimates, product_moments
 from tacit.mixture.scale_free_schedule import CHOICE, GROWING, OUTLIERS, REFINING, TAILS, ScaleFreeSchedule
 from tacit.mixture.table_mixture import TableMixture, merge_products
-from tacit.privacy import Gaussian, Relation, Step
-from tacit.release import Curator, Measurement, Statistic
-from tacit.statistics import ComponentMoments, CovarianceType, TableMoments, numbers_in_second_moment
+from tacit.release import Curator, Measurement
+from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
 
 # The number of releases after which the whole table is seen well enough, and is not yet clipped to its core. The
 # density of outliers is what the mixture is then. benchmarks/mixture.py measures what it gives.
@@ -223,39 +221,3 @@ def _start_again(estimates: MixtureEstimates, mixture: Mixture) -> MixtureEstima
     if isinstance(mixture, TableMixture):
         return product_estimates(mixture, estimates.rows)
     return MixtureEstimates(mixture, estimates.rows, np.ones((2, mixture.count)))
-
-
-Fit = MixtureEstimates
-"""The name by which :mod:`tacit.regressions` knows estimates."""
-
-
-@dataclass
-class ScaleFree:
-    """Rounds of one Gaussian, for models of :mod:`tacit.regressions` that are run by :mod:`tacit.fitting.engine`."""
-
-    n_components: int
-    columns: int
-    covariance_type: CovarianceType
-    neighbors: Relation
-    rows: int | None
-    least_variances: Array | float = 1e-8
-    missing: bool = False
-
-    def steps(self) -> list[Step]:
-        """Return the step of its releases."""
-        return [Gaussian(GROWING, 1.0, 1, 1 + self.columns + numbers_in_second_moment("full", self.columns))]
-
-    def start(self) -> MixtureEstimates:
-        """Return one Gaussian as large as the bounds."""
-        return initial_estimates(self.columns, self.rows)
-
-    def statistic(self, state: MixtureEstimates, index: int, noise: Noise) -> tuple[MixtureEstimates, Statistic]:
-        """Return what the next round releases."""
-        radius = clip_radius(state, "full", noise(component_moments(state.mixture, "full", self.neighbors)))
-        return state, component_moments(state.mixture, "full", self.neighbors, radius, self.missing)
-
-    def update(
-        self, state: MixtureEstimates, index: int, statistic: Statistic, released: Array, noise: float
-    ) -> MixtureEstimates:
-        """Return the estimates after a round."""
-        return move_components(state, statistic, Measurement(released, noise), self.rows, self.least_variances)

@@ -1,21 +1,21 @@
 """How far off a private mixture may be: sampling error and privacy noise together, at no further cost to privacy.
 
-**From the releases.** A fit keeps what it released, which is private. All of it together says more than the last
-round does, and says how surely: see :mod:`tacit.mixture.method_of_moments`. The estimate is the middle of an interval.
-How far it reaches is found by simulation: a mixture is drawn that may as well be the truth, then releases, round by
-round, from the law that it gives them; the interval reaches as far as the quantile of how far off the estimates from
-those are. Where components overlap that is more than a normal law and the standard error would have it, as errors
-depend on where the truth is and on what the rounds happen to measure. Weights go by their logits.
+**From the releases.** A fit keeps its releases, which are private. All of them together say more than the last round
+does, and how certain it is: see :mod:`tacit.mixture.method_of_moments`. That estimate is the middle of an interval. Its
+width comes from simulation. A mixture is drawn that may as well be the truth, then releases, round by round, from the
+law that it gives them. The half width is the quantile of the errors of the estimates from these. Where components
+overlap it exceeds what a normal law and the standard error would give, because errors depend on where the truth is and
+on what the rounds happen to measure. Intervals of weights are computed on the scale of logits.
 
-**By simulated fits.** For methods in the public ball, for tables with gaps, and where there are too many parameters,
-the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
-fresh noise of the same plan, and see how far the result is from the mixture it was drawn from. That is rougher: a fit
-that has not converged, or that has mistaken components, simulates its own mistake.
+**From simulated fits.** For methods in the public ball, for tables with gaps, and where there are too many parameters,
+the whole fit is simulated instead: a table of the same size is drawn from the fitted mixture and fitted with fresh
+noise of the same plan, and the result is compared with the mixture it was drawn from. That is rougher: a fit that has
+not converged, or that has mistaken components, simulates its own mistake.
 
-Where there are n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise smaller by m / n:
-relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The two differ by what
-noise does. The second is off by its bias, which is that of n rows as well, and by sampling error, larger than that of n
-rows by sqrt(n / m): so only what differs from table to table is scaled.
+If there are n rows, more than m = ``MOST_ROWS``, simulated tables have m rows, and noise that is smaller by m / n.
+Relative to the rows, noise is then the same. Each table is fitted twice, with that noise and with next to none. The two
+fits differ by the error that noise makes. The second has a bias, which is that of n rows as well, and a sampling error,
+which is larger than that of n rows by sqrt(n / m). So only what differs from table to table is scaled.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class MixtureIntervals:
     Parameters
     ----------
     level : float
-        How often intervals should hold the truth.
+        The probability that an interval should hold the truth with.
     weights : (K, 2) array
         Lower and upper ends.
     means : (K, d, 2) array
@@ -84,8 +84,8 @@ class MixtureIntervals:
         Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        In what share of the simulations each component was found again. Intervals of components that noise or
-        overlap makes hard to find are not to be trusted; well below 1 is a warning.
+        The share of simulations that found each component again. If it is well below 1, noise or overlap makes the
+        component hard to find, and its intervals cannot be trusted.
     """
 
     level: float
@@ -219,7 +219,7 @@ def intervals_from_releases(
     rng: np.random.Generator,
     watch: Watch,
 ) -> MixtureIntervals:
-    """Return intervals from what all releases say together, in the coordinates and the order of `published`."""
+    """Return intervals from all releases together, in the coordinates and the order of the mixture `published`."""
     solution = evidence.solve(starts)
     if solution.misfit > _MISFIT:
         warnings.warn(
@@ -229,28 +229,29 @@ def intervals_from_releases(
             stacklevel=4,
         )
     middles, errors = _estimates(solution.mixture), solution.standard_errors()
-    off: tuple[list[Array], list[Array]] = ([], [])
-    alike = []
+    simulated_errors: tuple[list[Array], list[Array]] = ([], [])
+    overlaps = []
     for done in range(count):
         truth, found = solution.simulate(simulate, rng)
-        for each, there, here in zip(off, _estimates(truth), _estimates(found.mixture)):
-            each.append(np.abs(here - there))
-        alike.append(overlap(truth, found.mixture))
+        for each, true, estimated in zip(simulated_errors, _estimates(truth), _estimates(found.mixture)):
+            each.append(np.abs(estimated - true))
+        overlaps.append(overlap(truth, found.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
-    reaches = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in off]
-    weights, means = (
-        middle[..., None] + reach[..., None] * np.array([-1.0, 1.0]) for middle, reach in zip(middles, reaches)
+    half_widths = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in simulated_errors]
+    logits, means = (
+        middle[..., None] + half_width[..., None] * np.array([-1.0, 1.0])
+        for middle, half_width in zip(middles, half_widths)
     )
-    shares = solution.mixture.weights
+    weights = solution.mixture.weights
     order = linear_sum_assignment(_distances(published, solution.mixture))[1]
     return MixtureIntervals(
         level,
-        expit(weights)[order],
+        expit(logits)[order],
         means[order],
-        (shares * (1 - shares) * errors[0])[order],
+        (weights * (1 - weights) * errors[0])[order],
         errors[1][order],
-        (np.stack(alike) > _ALIKE).mean(axis=0)[order],
+        (np.stack(overlaps) > _ALIKE).mean(axis=0)[order],
     )
 
 
@@ -336,14 +337,14 @@ def intervals_from_fits(
     for done in range(count):
         simulated.append(replica.errors(rng))
         watch(done + 1, count)
-    weights, means, quiet_weights, quiet_means, alike = (np.stack(each) for each in zip(*simulated))
-    share = min(1.0, math.sqrt(MOST_ROWS / replica.rows))
+    weights, means, quiet_weights, quiet_means, overlaps = (np.stack(each) for each in zip(*simulated))
+    scale = min(1.0, math.sqrt(MOST_ROWS / replica.rows))
     for errors, quiet in ((weights, quiet_weights), (means, quiet_means)):
         bias = quiet.mean(axis=0)
-        errors += bias + share * (quiet - bias)
+        errors += bias + scale * (quiet - bias)
     weights_se, means_se = (np.sqrt(np.mean(each**2, axis=0)) for each in (weights, means))
-    reach = float(t.ppf(0.5 + level / 2, count))  # the standard error is an estimate from `count` fits itself
-    sides = reach * np.array([-1.0, 1.0])
+    # The standard error is itself an estimate, from `count` fits.
+    sides = float(t.ppf(0.5 + level / 2, count)) * np.array([-1.0, 1.0])
     mixture = replica.mixture
     return MixtureIntervals(
         level,
@@ -351,18 +352,18 @@ def intervals_from_fits(
         mixture.means[:, :, None] + means_se[:, :, None] * sides,
         weights_se,
         means_se,
-        (alike > _ALIKE).mean(axis=0),
+        (overlaps > _ALIKE).mean(axis=0),
     )
 
 
 def match_components(reference: Mixture, mixture: Mixture) -> Mixture:
-    """Return the mixture with its components in the order of those of the reference that they are most like."""
+    """Return the mixture with its components in the order of the components of the reference that match them best."""
     order = linear_sum_assignment(_distances(reference, mixture))[1]
     return mixture.take(order, mixture.weights[order])
 
 
 def overlap(reference: Mixture, mixture: Mixture) -> Array:
-    """Return how much the components overlap, one by one: Bhattacharyya's coefficient, 1 for the same Gaussian.
+    """Return Bhattacharyya's coefficient of each pair of components, in order: it is 1 for the same Gaussian.
 
     Examples
     --------

@@ -3,23 +3,31 @@
 Storage, reports and commands have no list of models of their own; they look a model up here.
 """
 
-from tacit.models.card import ModelCard, Results, StoredParameter, Trial, Without, later
-from tacit.models.command import Command, Derivation, FitRequest, Option, OptionError
-from tacit.models.registry import CARDS, card_named, find_card
+from tacit.models.card import Figure, ModelCard, Predictions, Results, StoredParameter, Trial, Without, later
+from tacit.models.command import Command, Derivation, FitRequest, Option, OptionError, fit_request
+from tacit.models.printed import Block, NumberedTable, Table
+from tacit.models.registry import CARDS, card_named, find_card, register
 
 __all__ = [
     "CARDS",
+    "Block",
     "Command",
     "Derivation",
+    "Figure",
     "FitRequest",
     "ModelCard",
+    "NumberedTable",
     "Option",
     "OptionError",
+    "Predictions",
     "Results",
     "StoredParameter",
+    "Table",
     "Trial",
     "Without",
     "card_named",
     "find_card",
+    "fit_request",
     "later",
+    "register",
 ]

@@ -1,7 +1,7 @@
-"""The card of a model: all that storage, reports and commands need to know about it beside the estimator itself.
+"""The card of a model: all that storage, reports, commands and tests need to know about it beside the estimator itself.
 
-A card is a plain value. Whatever is slow to import is named by `later` and imported when it is first called, so that
-``tacit --help`` can show every command without importing an estimator.
+A card is a plain value. Whatever is slow to import is imported inside the card's functions, or named by `later`, so
+that ``tacit --help`` can show every command without importing an estimator.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from tacit.models.command import Command
+from tacit.models.command import Command, Option
 
-__all__ = ["ModelCard", "Results", "StoredParameter", "Trial", "Without", "later"]
+__all__ = ["Figure", "ModelCard", "Predictions", "Results", "StoredParameter", "Trial", "Without", "later"]
 
 
 @dataclass(frozen=True)
 class Without:
-    """Says, in a sentence, why a model has no view, command or forecast."""
+    """Says, in a sentence, why a model has no page, stored form, command, forecast or predictions."""
 
     reason: str
 
@@ -30,7 +30,7 @@ def later(module: str, function: str, /, **settings: Any) -> Callable[..., Any]:
     Parameters
     ----------
     module, function : str
-        Where the function is defined, and what it is called there.
+        The module that defines the function, and its name there.
     **settings
         Passed on with every call.
 
@@ -48,14 +48,14 @@ def later(module: str, function: str, /, **settings: Any) -> Callable[..., Any]:
 
 
 class Results(NamedTuple):
-    """How a command tells what a fit found.
+    """How a command tells the results of a fit.
 
     Attributes
     ----------
     words : callable
         From a model to what was done, in a few words that the name of a file follows: "Found 3 cluster(s) in".
     blocks : callable
-        From a model to tables and sentences for people, see :mod:`tacit.models.results.blocks`.
+        From a model to tables and sentences for people, see :mod:`tacit.models.printed`.
     summary : callable
         From a model to a dictionary for ``--json``.
     """
@@ -63,6 +63,39 @@ class Results(NamedTuple):
     words: Callable[[Any], str]
     blocks: Callable[[Any], Sequence[Any]]
     summary: Callable[[Any], dict[str, Any]]
+
+
+class Predictions(NamedTuple):
+    """What a model says about single rows, for ``tacit predict``.
+
+    Attributes
+    ----------
+    words : str
+        The columns that are written, for a help page: "cluster, and the distance from each centre".
+    columns : callable
+        ``columns(model, block)`` returns the columns by name, each with one cell for each row of the block.
+    """
+
+    words: str
+    columns: Callable[..., dict[str, Any]]
+
+
+class Figure(NamedTuple):
+    """A figure that ``tacit plan`` tells about the error to expect.
+
+    Attributes
+    ----------
+    title : str
+        The head of its column.
+    form : str
+        How a value is written: "{value:.1%}", or "{value:.1f} of {size}" to name the number of components too.
+    worst : bool
+        Whether to tell the figure of the worst table as well, beside the average.
+    """
+
+    title: str
+    form: str
+    worst: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,22 +108,22 @@ class Trial:
         ``draw(setting, rows, size, options, rng)`` returns a :class:`tacit.models.trials.trial.SimulatedTable`.
     words : str
         What the figures mean.
-    parts : str or None
-        What the option is called that says how many components, clusters or factors there are.
-    options : tuple of str
-        Estimator's parameters that the command may set for this model alone.
-    takes_target : bool
-        Whether a column is explained by the others.
-    create : callable, optional
-        Makes the estimator, if its constructor does not take what all models are given.
+    figures : dict from str to Figure
+        The figures that the judge of a simulated table returns, in the order in which they are shown.
+    options : tuple of Option
+        Options of ``tacit fit`` that ``tacit plan`` takes too. The one that is written ``-k`` says how many components,
+        clusters or factors there are.
     """
 
     draw: Callable[..., Any]
     words: str
-    parts: str | None = None
-    options: tuple[str, ...] = ()
-    takes_target: bool = False
-    create: Callable[..., Any] | None = None
+    figures: Mapping[str, Figure]
+    options: tuple[Option, ...] = ()
+
+    @property
+    def size(self) -> Option | None:
+        """The option that says how many components, clusters or factors there are, if the model has such parts."""
+        return next((option for option in self.options if "-k" in option.flags), None)
 
 
 class StoredParameter(NamedTuple):
@@ -100,33 +133,40 @@ class StoredParameter(NamedTuple):
     read: Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelCard:
-    """A model, as storage, reports and commands know it.
+    """A model, as storage, reports, commands and tests know it.
 
     Parameters
     ----------
     name : str
-        The estimator's name in `tacit` and in files.
+        The estimator's name in files, and in `tacit` if it is public.
     room : str
-        The package that has the estimator.
+        The module that has the estimator.
     kind : str
         What a sentence calls such a model: "a file of {kind}".
     docs : str
         Its page in ``docs/``.
+    target : {"number", "class"}, optional
+        What ``fit(X, y)`` explains by the other columns, if anything.
+    steps : dict from str to str
+        What each step of its plans measures, in words for a report.
+    usual : callable
+        Returns the parameters of an ordinary fit, beside bounds and classes, to a table of two columns of numbers from
+        -1 to 1: what replays and other tests try first.
     stored : dict from str to str, or Without
         The keys that a model file has for this model, and what they hold.
-    presentation : callable or Without
-        ``presentation(model, certificate, pairs)`` returns a :class:`tacit.report.presentation.Presentation`: the view,
-        its cautions and its sections.
     command : Command or Without
-        Of ``tacit fit``; several models may share one.
+        Its command of ``tacit fit``; several models may share one.
     results : Results or Without
-        How a command tells what was found.
+        How a command tells the results.
+    predictions : Predictions or Without
+        What ``tacit predict`` writes about rows.
+    presentation : callable, Without or None
+        ``presentation(model, certificate, pairs)`` returns a :class:`tacit.report.presentation.Presentation`: cautions,
+        pictures and tables for the page of a report. By default the page shows the tables of `results`.
     trial : Trial or Without
         How ``tacit plan`` forecasts accuracy.
-    predictions : callable or Without
-        ``predictions(model, block)`` returns what ``tacit predict`` writes about rows: columns by name.
     draws_rows : bool
         Whether ``tacit sample`` can draw synthetic rows.
     parameters : dict from str to StoredParameter
@@ -137,12 +177,15 @@ class ModelCard:
     room: str
     kind: str
     docs: str
+    target: Literal["number", "class"] | None = None
+    steps: Mapping[str, str]
+    usual: Callable[[], Mapping[str, Any]] = dict
     stored: Mapping[str, str] | Without
-    presentation: Callable[..., Any] | Without
     command: Command | Without
     results: Results | Without
+    predictions: Predictions | Without
+    presentation: Callable[..., Any] | Without | None = None
     trial: Trial | Without
-    predictions: Callable[..., dict[str, Any]] | Without
     draws_rows: bool = False
     parameters: Mapping[str, StoredParameter] = field(default_factory=dict)
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from tacit.models.card import ModelCard, Results, Without, later
-from tacit.models.command import Command, FitRequest, Option, OptionError
-from tacit.models.linear import LINEAR_INPUTS
-from tacit.models.options import CHECKED_FIRST, INTERCEPT, MISSING, TARGET, fit_request
+from tacit.models.card import ModelCard, Predictions, Results, Without, later
+from tacit.models.command import Command, FitRequest, Option, OptionError, fit_request
+from tacit.models.linear import LINEAR_INPUTS, SOLVER_STEPS, coefficient_cells, explain_coefficients, summarise
+from tacit.models.options import INTERCEPT, MISSING, TARGET
+from tacit.models.printed import Block, NumberedTable, Table
 from tacit.models.stored_parameters import MAY_BE_INFINITE, WEIGHTS_BY_CLASS
+
+if TYPE_CHECKING:
+    from tacit.linear import LinearSVC, LogisticRegression
+    from tacit.sources import Source
 
 __all__ = ["CARDS"]
 
@@ -47,27 +53,90 @@ _OPTIONS = (
 )
 
 
-def _request(values: dict[str, Any], has_schema: bool) -> FitRequest:
-    if values["classes"] and has_schema:
-        raise OptionError("--classes is for tables of numbers; the schema has the levels of the target.")
-    return fit_request("LogisticRegression", _OPTIONS)(values | {"classes": _labels(values["classes"])}, has_schema)
+def _request(estimator: str) -> Callable[[dict[str, Any], bool], FitRequest]:
+    def request(values: dict[str, Any], has_schema: bool) -> FitRequest:
+        if values["classes"] and has_schema:
+            raise OptionError("--classes is for tables of numbers; the schema has the levels of the target.")
+        return fit_request(estimator, _OPTIONS, values | {"classes": _labels(values["classes"])})
+
+    return request
 
 
-_COMMAND = Command(
+_WHERE_CLASSES_ARE = """Bounds are those of the inputs. Classes are the levels of the target in the schema, or what
+--classes lists; they are never read from the data."""
+
+_LOGISTIC_COMMAND = Command(
     "logistic",
+    "LogisticRegression",
     f"""Logistic regression under differential privacy: which of two or more classes a row is of.
 
-Bounds are those of the inputs. Classes are the levels of the target in the schema, or what --classes lists; they
-are never read from the data.
-
-{CHECKED_FIRST}""",
+{_WHERE_CLASSES_ARE}""",
     (
         "tacit fit logistic data.csv --schema schema.toml --target smoker",
         "tacit fit logistic numbers.csv --bounds -10 10 --target answer --classes no yes",
     ),
     _OPTIONS,
-    _request,
+    _request("LogisticRegression"),
 )
+
+_SVC_COMMAND = Command(
+    "svc",
+    "LinearSVC",
+    f"""A linear support vector classifier under differential privacy: which of two classes a row is of.
+
+tacit fit logistic has probabilities and standard errors too. {_WHERE_CLASSES_ARE}""",
+    (
+        "tacit fit svc data.csv --schema schema.toml --target smoker",
+        "tacit fit svc numbers.csv --bounds -10 10 --target answer --classes no yes",
+    ),
+    _OPTIONS,
+    _request("LinearSVC"),
+)
+
+
+def _blocks(model: LogisticRegression | LinearSVC) -> list[Block]:
+    """Return what inputs add to the log odds of classes, or to a score."""
+    from tacit.report.linear_view import LinearView
+
+    view = LinearView.of(model)
+    rows = coefficient_cells(view)
+    if view.count > 1:
+        table = NumberedTable("class", {"(label)": list(view.classes), **rows}, "of more classes")
+        return [table, explain_coefficients(view, f"the {view.scale} of each class")]
+    head = ("input", f"adds to {view.scale} of {view.classes[1]}")
+    whose = f"the {view.scale} of {view.target} being {view.classes[1]} and not {view.classes[0]}"
+    return [Table(head, [(name, cells[0]) for name, cells in rows.items()]), explain_coefficients(view, whose)]
+
+
+def _probabilities(model: LogisticRegression, block: Source) -> dict[str, Any]:
+    """Return the class that is predicted, and the probability of each."""
+    prediction, each = {"prediction": model.predict(block)}, model.predict_proba(block)
+    return prediction | {f"probability_{label}": each[:, k] for k, label in enumerate(model.classes_.tolist())}
+
+
+def _scores(model: LinearSVC, block: Source) -> dict[str, Any]:
+    """Return the class that is predicted, and the score."""
+    return {"prediction": model.predict(block), "score": model.decision_function(block)}
+
+
+def _usual_loss() -> dict[str, Any]:
+    """Return the logistic loss as a loss of one's own, of targets by their signs, and coefficients in a ball."""
+    import numpy as np
+
+    from tacit.linear import ConvexLoss, L2Ball
+
+    return {
+        "loss": ConvexLoss(
+            value=lambda predictions, targets: np.logaddexp(0.0, -predictions * np.sign(targets)),
+            slope=lambda predictions, targets: (
+                -np.sign(targets) * 0.5 * (1 - np.tanh(predictions * np.sign(targets) / 2))
+            ),
+            lipschitz=1.0,
+            smoothness=0.25,
+        ),
+        "constraint": L2Ball(3.0),
+    }
+
 
 _NO_FORECAST = Without("Nobody has simulated tables for it yet.")
 _STORED = {
@@ -83,39 +152,41 @@ CARDS = (
         room="tacit.linear",
         kind="a classifier",
         docs="classification.md",
+        target="class",
+        steps=SOLVER_STEPS,
         stored=_STORED | {"covariance": "of all K (1 + d) coefficients or null, in the units of the rows"},
+        command=_LOGISTIC_COMMAND,
+        results=Results(
+            lambda model: f"Fitted a logistic regression of {len(model.classes_)} classes to", _blocks, summarise
+        ),
+        predictions=Predictions("the class, and the probability of each", _probabilities),
         presentation=later(
             "tacit.report.linear_models",
             "present",
             name="Logistic regression",
             why_no_errors="Of all solvers, newton alone keeps account of how far off they may be.",
         ),
-        command=_COMMAND,
-        results=Results(
-            lambda model: f"Fitted a logistic regression of {len(model.classes_)} classes to",
-            later("tacit.models.results.linear", "class_blocks"),
-            later("tacit.models.results.linear", "summary"),
-        ),
         trial=_NO_FORECAST,
-        predictions=later("tacit.models.predictions", "probabilities"),
         parameters=_PARAMETERS,
     ),
     ModelCard(
         name="LinearSVC",
         room="tacit.linear",
-        kind="a classifier",
+        kind="a support vector classifier",
         docs="classification.md",
+        target="class",
+        steps=SOLVER_STEPS,
         stored=_STORED,
+        command=_SVC_COMMAND,
+        results=Results(lambda model: "Fitted a support vector classifier to", _blocks, summarise),
+        predictions=Predictions("the class, and the score", _scores),
         presentation=later(
             "tacit.report.linear_models",
             "present",
             name="Linear support vector classifier",
             why_no_errors="How far off they may be is not known with this loss. LogisticRegression has intervals.",
         ),
-        command=Without("Nobody has written one yet; tacit fit logistic has probabilities and intervals."),
-        results=Without("No command fits it."),
         trial=_NO_FORECAST,
-        predictions=later("tacit.models.predictions", "scores"),
         parameters=_PARAMETERS,
     ),
     ModelCard(
@@ -123,11 +194,14 @@ CARDS = (
         room="tacit.linear",
         kind="a loss of one's own",
         docs="classification.md",
+        target="number",
+        steps=SOLVER_STEPS,
+        usual=_usual_loss,
         stored=Without("Its loss is a Python function, which no file that executes nothing can hold."),
-        presentation=Without("What its coefficients mean depends on a loss that the library does not know."),
         command=Without("Its loss is a Python function, which no option can name."),
         results=Without("No command fits it."),
-        trial=Without("No command fits it."),
         predictions=Without("No file holds it."),
+        presentation=Without("What its coefficients mean depends on a loss that the library does not know."),
+        trial=Without("No command fits it."),
     ),
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-__all__ = ["REQUIRED", "Command", "Derivation", "FitRequest", "Option", "OptionError"]
+__all__ = ["REQUIRED", "Command", "Derivation", "FitRequest", "Option", "OptionError", "fit_request"]
 
 REQUIRED = object()  # The default of an option that must be passed.
 
@@ -22,9 +23,10 @@ class Option:
     Parameters
     ----------
     name : str
-        Of the option: ``--name``, unless `flags` say otherwise.
+        The option is written ``--name``, unless `flags` say otherwise.
     type : type
-        Of its value: a number, text, an enumeration of words, or a list of texts for one that takes several words.
+        The type of its value: a number, text, an enumeration of words, or a list of texts for one that takes several
+        words.
     help : str
     default : object
         `REQUIRED` if it must be passed.
@@ -47,12 +49,31 @@ class Option:
     parse: Callable[[str], Any] | None = None
     parameter: str | None = None
 
+    @property
+    def flag(self) -> str:
+        """How the option is written."""
+        return self.flags[0] if self.flags else f"--{self.name.replace('_', '-')}"
+
 
 class FitRequest(NamedTuple):
     """What is to be fitted: the estimator's name and its parameters."""
 
     estimator: str
     parameters: dict[str, Any]
+
+
+def fit_request(estimator: str, options: tuple[Option, ...], values: Mapping[str, Any]) -> FitRequest:
+    """Return a fit of an estimator with each value of an option as the parameter that it stands for.
+
+    Examples
+    --------
+    >>> intercept = Option("intercept", bool, "Whether there is one.", True, parameter="fit_intercept")
+    >>> fit_request("Ridge", (intercept,), {"intercept": False, "penalty": "ridge"})
+    FitRequest(estimator='Ridge', parameters={'fit_intercept': False})
+    """
+    parameters = {each.parameter or each.name: values[each.name] for each in options}
+    words = {name: value.value for name, value in parameters.items() if isinstance(value, StrEnum)}
+    return FitRequest(estimator, parameters | words)
 
 
 @dataclass(frozen=True)
@@ -97,21 +118,33 @@ class Command:
     Parameters
     ----------
     name : str
+    estimator : str
+        The estimator that it fits.
     help : str
         Its help page; the first line is what a list of commands shows.
     examples : tuple of str
         Commands to copy.
     options : tuple of Option
         Those named "target" and "target_bounds" say which column the others explain.
-    request : callable
+    request : callable, optional
         From the values of options, by name, and whether there is a schema, to what is fitted. It may raise an
-        `OptionError`. See :func:`tacit.models.options.fit_request` for what most commands do.
+        `OptionError`. By default each value becomes the parameter that the option stands for.
     derivation : Derivation, optional
+    needs_bounds : bool
+        Whether something must be said about where values lie.
     """
 
     name: str
+    estimator: str
     help: str
     examples: tuple[str, ...]
-    options: tuple[Option, ...]
-    request: Callable[[dict[str, Any], bool], FitRequest]
+    options: tuple[Option, ...] = ()
+    request: Callable[[dict[str, Any], bool], FitRequest] | None = None
     derivation: Derivation | None = None
+    needs_bounds: bool = True
+
+    def to_fit(self, values: dict[str, Any], has_schema: bool) -> FitRequest:
+        """Return what the values of the options ask for."""
+        if self.request is not None:
+            return self.request(values, has_schema)
+        return fit_request(self.estimator, self.options, values)

@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tacit.models.card import ModelCard, Results, Without, later
-from tacit.models.command import Command, FitRequest, Option, OptionError
-from tacit.models.options import CHECKED_FIRST, INTERCEPT, MISSING, TARGET, TARGET_BOUNDS, fit_request
+from tacit.models.card import Figure, ModelCard, Predictions, Results, Trial, Without, later
+from tacit.models.command import Command, FitRequest, Option, OptionError, fit_request
+from tacit.models.options import INTERCEPT, MISSING, TARGET, TARGET_BOUNDS
+from tacit.models.printed import Block, Table, format_means
 
-__all__ = ["CARDS", "LINEAR_INPUTS"]
+if TYPE_CHECKING:
+    from tacit.arrays import Array
+    from tacit.report.linear_view import LinearView
+
+__all__ = ["CARDS", "LINEAR_INPUTS", "SOLVER_STEPS", "coefficient_cells", "explain_coefficients", "summarise"]
+
+#: How files tell where inputs of a linear model lie.
+LINEAR_INPUTS = 'where inputs lie, {"means": [d], "deviations": [d]} or null'
+
+_COLUMN_STEPS = {
+    "levels": "how many rows have each level of each column",
+    "columns": "centre and spread of each column by itself",
+    "tails": "how far each column scatters, far-off rows included",
+    "second moments": "how columns vary together, in their own units",
+}
+#: What solvers of convex losses measure.
+SOLVER_STEPS = {
+    **_COLUMN_STEPS,
+    "early gradient": "which way coefficients should move, each time from other rows",
+    "gradient": "which way coefficients should move",
+    "snapshot gradient": "which way coefficients should move, from all rows",
+    "sampled difference": "how that differs a few steps on, in a sample of rows",
+    "tilt": "a random slope that was added to what is minimised",
+    "minimum": "the coefficients for which losses are least, with noise",
+    "corner": "which coefficient should move",
+    "intercept": "which way the intercept should move",
+}
+_REGRESSION_STEPS = {
+    **_COLUMN_STEPS,
+    "growing moments": "number of rows, centre and spread of all columns together, for a start",
+    "refining moments": "number of rows, centre and spread of all columns together, measured again from there",
+    "refining scores": "how far the regression predicts too high or too low, and where",
+    "curvature": "how fast that changes as coefficients move",
+    "squared residuals": "how far predictions are off, squared",
+    "final scores": "how far the regression predicts too high or too low, with most of the budget",
+    "level": "how far predictions are off on the whole",
+    "gradient": "which way coefficients should move",
+    "coefficients": "coefficients found in many small shares of the rows, put together",
+    "number of rows": "how many rows there are",
+}
 
 
 class Penalty(StrEnum):
@@ -37,6 +77,9 @@ _PENALTY = Option(
     Penalty.none,
     metavar="NAME",
 )
+_THRESHOLD = Option(
+    "threshold", float, "Where the loss turns linear, in standard deviations of residuals.", 1.35, metavar="NUMBER"
+)
 
 
 def _request(values: dict[str, Any], has_schema: bool) -> FitRequest:
@@ -45,18 +88,17 @@ def _request(values: dict[str, Any], has_schema: bool) -> FitRequest:
         raise OptionError("--alpha says how much a penalty counts; pass --penalty ridge, lasso or elastic-net.")
     if l1_ratio is not None and penalty is not Penalty.elastic_net:
         raise OptionError("--l1-ratio is for --penalty elastic-net.")
-    estimator, parameters = fit_request(_ESTIMATORS[penalty], _SHARED)(values, has_schema)
+    estimator, parameters = fit_request(_ESTIMATORS[penalty], _SHARED, values)
     given = {name: value for name, value in (("alpha", alpha), ("l1_ratio", l1_ratio)) if value is not None}
     return FitRequest(estimator, parameters | given)
 
 
 _COMMAND = Command(
     "linear",
-    f"""Linear regression of a column on the others, under differential privacy; also ridge, lasso and elastic net.
+    "LinearRegression",
+    """Linear regression of a column on the others, under differential privacy; also ridge, lasso and elastic net.
 
-It is near least squares and unmoved by heavy tails. Bounds are those of all columns, the target's too.
-
-{CHECKED_FIRST}""",
+It is near least squares and unmoved by heavy tails. Bounds are those of all columns, the target's too.""",
     (
         "tacit fit linear data.csv --schema schema.toml --target cost",
         "tacit fit linear data.csv --schema schema.toml --target cost --penalty lasso --alpha 0.1",
@@ -66,34 +108,123 @@ It is near least squares and unmoved by heavy tails. Bounds are those of all col
     _request,
 )
 
-#: How files tell where inputs of a linear model lie.
-LINEAR_INPUTS = 'where inputs lie, {"means": [d], "deviations": [d]} or null'
-_NO_FORECAST = Without("Nobody has simulated tables for it yet.")
+_HUBER_COMMAND = Command(
+    "huber",
+    "HuberRegressor",
+    """Linear regression with Huber's loss, under differential privacy: squares for small residuals, linear beyond.
+
+tacit fit linear is robust too, and has standard errors. Bounds are those of all columns, the target's too.""",
+    (
+        "tacit fit huber data.csv --schema schema.toml --target cost",
+        "tacit fit huber numbers.csv --bounds -10 10 --target y --target-bounds 0 500 --threshold 2",
+    ),
+    (TARGET, _THRESHOLD, INTERCEPT, TARGET_BOUNDS, MISSING),
+)
+
+
+def coefficient_cells(view: LinearView) -> dict[str, list[str]]:
+    """Return the cells of each input and of the intercept, one for each prediction."""
+    rows = {
+        each.label: _cells(view.slopes[:, j], None if view.errors is None else view.errors[:, j])
+        for j, each in enumerate(view.features)
+    }
+    return rows | {"(intercept)": [f"{value:.4g}" for value in view.intercepts]}
+
+
+def _cells(values: Array, errors: Array | None) -> list[str]:
+    return [f"{value:.3g}" for value in values] if errors is None else format_means(values, errors)
+
+
+def explain_coefficients(view: LinearView, what: str) -> str:
+    """Return the sentence below a table of coefficients; `what` is what inputs add to."""
+    errors = "" if view.errors is None else ", ± one standard error"
+    levels = "; levels count from their average" if view.levels() and view.levels_from_average else ""
+    return f"\nWhat one more of an input adds to {what}{errors}{levels}."
+
+
+def _blocks(model: Any) -> list[Block]:
+    """Return what inputs add to the target."""
+    from tacit.report.linear_view import LinearView
+
+    view = LinearView.of(model)
+    rows = coefficient_cells(view)
+    if hasattr(model, "noise_variance_"):
+        rows["(residuals)"] = [f"± {model.noise_variance_**0.5:.3g}"]
+    return [
+        Table(("input", f"adds to {view.target}"), [(name, cells[0]) for name, cells in rows.items()]),
+        explain_coefficients(view, f"{view.target}, in the units of both"),
+    ]
+
+
+def summarise(model: Any) -> dict[str, Any]:
+    """Return coefficients for machines, one row for each prediction."""
+    import numpy as np
+
+    errors = _errors(model)
+    names = model._joint.names
+    classes = {"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}
+    return classes | {
+        "columns": None if names is None else list(names[:-1]),
+        "target": None if names is None else names[-1],
+        "coefficients": np.atleast_2d(model.coef_).tolist(),
+        "errors": None if errors is None else errors[:, 1:].tolist(),
+        "intercepts": np.atleast_1d(model.intercept_).tolist(),
+        "intercept_errors": None if errors is None else errors[:, 0].tolist(),
+        **({} if classes else {"noise_variance": getattr(model, "noise_variance_", None)}),
+    }
+
+
+def _errors(model: Any) -> Array | None:
+    """Return standard errors (K, 1 + d) of intercepts and coefficients, where they are known."""
+    import numpy as np
+
+    if getattr(model, "_covariance", None) is not None:
+        intervals = model.confidence_intervals()
+        return np.column_stack([intervals.intercept_errors, intervals.coef_errors])
+    if not hasattr(model, "coef_errors_"):
+        return None
+    return np.append(model.intercept_error_, model.coef_errors_)[None]
+
+
+_TRIAL = Trial(
+    later("tacit.models.trials.regressions", "draw_line"),
+    "that is of least squares, on simulated tables with Gaussian residuals. Predictions: standard deviations of "
+    "residuals. R²: how much less of the target's variance is explained.",
+    {
+        "prediction_error": Figure("predictions off by", "{value:.3f}"),
+        "explained_lost": Figure("R² lost", "{value:.2%}", worst=True),
+    },
+)
+_PENALISED_TRIAL = Without(
+    "What a penalty changes depends on the truth; tacit plan --model linear forecasts the regression without one."
+)
 _PENALISED = (
     "A penalty pulls coefficients towards zero, by how much nobody knows without knowing the truth. For intervals, fit "
     "LinearRegression."
 )
+_PREDICTIONS = Predictions("the prediction", lambda model, block: {"prediction": model.predict(block)})
 
 
-def _card(name: str, words: str, title: str, why_no_errors: str = _PENALISED) -> ModelCard:
+def _card(
+    name: str, words: str, title: str, why_no_errors: str = _PENALISED, trial: Trial | Without = _PENALISED_TRIAL
+) -> ModelCard:
     return ModelCard(
         name=name,
         room="tacit.linear",
         kind="a regression",
         docs="linear-regression.md",
+        target="number",
+        steps=_REGRESSION_STEPS,
+        usual=lambda: {} if name == "LinearRegression" else {"alpha": 0.1},
         stored={
             "linear": '{"intercept": b, "coefficients": [d], "noise_variance": v or null, "errors": [1 + d] or null, '
             f'"inputs": {LINEAR_INPUTS}}}, in the units of the rows, the last column of which is the target'
         },
-        presentation=later("tacit.report.linear_models", "present", name=title, why_no_errors=why_no_errors),
         command=_COMMAND,
-        results=Results(
-            lambda model: f"Fitted {words} to",
-            later("tacit.models.results.linear", "regression_blocks"),
-            later("tacit.models.results.linear", "summary"),
-        ),
-        trial=_NO_FORECAST,
-        predictions=later("tacit.models.predictions", "values"),
+        results=Results(lambda model: f"Fitted {words} to", _blocks, summarise),
+        predictions=_PREDICTIONS,
+        presentation=later("tacit.report.linear_models", "present", name=title, why_no_errors=why_no_errors),
+        trial=trial,
     )
 
 
@@ -103,6 +234,7 @@ CARDS = (
         "a linear regression",
         "Linear regression",
         "They are known of a fit of its own with method scores, not of what is made of moments or by robust descent.",
+        _TRIAL,
     ),
     _card("Ridge", "a ridge regression", "Ridge regression"),
     _card("Lasso", "a lasso", "Lasso"),
@@ -112,10 +244,15 @@ CARDS = (
         room="tacit.linear",
         kind="a regression",
         docs="classification.md",
+        target="number",
+        steps=SOLVER_STEPS,
         stored={
             "predictor": f'{{"coefficients": [1][1 + d], "scale": s, "inputs": {LINEAR_INPUTS}}}, from coordinates of '
             "z to units of the target"
         },
+        command=_HUBER_COMMAND,
+        results=Results(lambda model: "Fitted a Huber regression to", _blocks, summarise),
+        predictions=_PREDICTIONS,
         presentation=later(
             "tacit.report.linear_models",
             "present",
@@ -123,9 +260,6 @@ CARDS = (
             why_no_errors="How far off they may be is not known with this loss. LinearRegression is robust too, and "
             "has intervals.",
         ),
-        command=Without("Nobody has written one yet; tacit fit linear is robust too, and has intervals."),
-        results=Without("No command fits it."),
-        trial=_NO_FORECAST,
-        predictions=later("tacit.models.predictions", "values"),
+        trial=_TRIAL,
     ),
 )

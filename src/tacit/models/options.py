@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from tacit.models.command import REQUIRED, FitRequest, Option
+from tacit.models.command import REQUIRED, Option
 
 __all__ = [
-    "CHECKED_FIRST",
     "INTERCEPT",
     "MISSING",
     "MISSING_OR_MODEL",
@@ -18,11 +16,7 @@ __all__ = [
     "Missing",
     "MissingOrModel",
     "count_option",
-    "fit_request",
 ]
-
-#: What every help page of a fit ends with.
-CHECKED_FIRST = "The data, the options and where the results go are checked before anything is charged."
 
 
 class Missing(StrEnum):
@@ -64,24 +58,3 @@ TARGET_BOUNDS = Option(
 def count_option(name: str, help: str, parameter: str, default: Any = REQUIRED, **kind: Any) -> Option:
     """Return the option ``--name``, or ``-k``: how many components, clusters or factors there are."""
     return Option(name, kind.pop("type", int), help, default, (f"--{name}", "-k"), parameter=parameter, **kind)
-
-
-def fit_request(estimator: str, options: tuple[Option, ...]) -> Callable[[dict[str, Any], bool], FitRequest]:
-    """Return what turns the values of options into a fit of one estimator, each value into its parameter.
-
-    Examples
-    --------
-    >>> fit_request("Ridge", (INTERCEPT, MISSING))({"intercept": True, "missing": Missing.ignore}, False)
-    FitRequest(estimator='Ridge', parameters={'fit_intercept': True, 'missing': 'ignore'})
-    """
-    names = {each.name: each.parameter or each.name for each in options}
-
-    def request(values: dict[str, Any], has_schema: bool) -> FitRequest:
-        given = {
-            names[name]: value.value if isinstance(value, StrEnum) else value
-            for name, value in values.items()
-            if name in names
-        }
-        return FitRequest(estimator, given)
-
-    return request

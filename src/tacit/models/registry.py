@@ -1,56 +1,36 @@
 """The registry: the cards of all models, in the order in which commands list them.
 
-To add a model, write its card into the file of its family, and its family into `_FAMILIES` if it is new.
-``tests/unit/models/test_registry.py`` tells what a card lacks.
+To add a model, write its card into the file of its family. Name the family in `_FAMILIES` if it is new. A package of
+your own calls `register`. ``tests/unit/models/test_registry.py`` tells what a card lacks.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from tacit.models import (
-    classification,
-    clusters,
-    factor_analysis,
-    linear,
-    missing_regression,
-    mixture,
-    moments,
-    regressions,
-    robust_mean,
-    synthesis,
-)
 from tacit.models.card import ModelCard, Without
 from tacit.models.command import Command
 
-__all__ = ["CARDS", "COMMANDS", "TRIALS", "card_named", "find_card"]
+__all__ = ["CARDS", "card_named", "commands", "find_card", "forecast_cards", "register"]
 
-_FAMILIES = (
-    mixture,
-    clusters,
-    synthesis,
-    regressions,
-    linear,
-    classification,
-    missing_regression,
-    moments,
-    factor_analysis,
-    robust_mean,
-)
+# Modules of `tacit.models`, one for each family, in the order in which commands are listed.
+_FAMILIES = ("mixture", "clusters", "synthesis", "regressions", "linear", "classification", "moments", "robust_mean")
 
-#: The card of every estimator.
-CARDS: tuple[ModelCard, ...] = tuple(card for family in _FAMILIES for card in family.CARDS)
-#: The commands of ``tacit fit``; several cards may share one.
-COMMANDS: tuple[Command, ...] = tuple(
-    dict.fromkeys(card.command for card in CARDS if not isinstance(card.command, Without))
-)
-#: The cards of models whose accuracy ``tacit plan`` forecasts, by the names of their commands.
-TRIALS: dict[str, ModelCard] = {
-    card.command.name: card
-    for card in CARDS
-    if not isinstance(card.trial, Without) and not isinstance(card.command, Without)
-}
-_BY_NAME = {card.name: card for card in CARDS}
+#: The card of every estimator, by the estimator's name.
+CARDS: dict[str, ModelCard] = {}
+
+
+def register(*cards: ModelCard) -> None:
+    """Add models to the registry: storage, reports and commands know them from now on.
+
+    Commands are made when ``tacit.cli`` is imported, so a package registers its models before that.
+    """
+    for card in cards:
+        taken = {each.name for each in commands()} - {each.name for each in commands() if each is card.command}
+        if card.name in CARDS or (isinstance(card.command, Command) and card.command.name in taken):
+            raise ValueError(f"There is a model or a command of the name of {card.name} already; choose another.")
+        CARDS[card.name] = card
 
 
 def card_named(name: str) -> ModelCard:
@@ -61,7 +41,7 @@ def card_named(name: str) -> ModelCard:
     >>> card_named("KMeans").docs
     'kmeans.md'
     """
-    return _BY_NAME[name]
+    return CARDS[name]
 
 
 def find_card(model: Any) -> ModelCard | None:
@@ -74,7 +54,22 @@ def find_card(model: Any) -> ModelCard | None:
     ('Ridge', None)
     """
     for ancestor in type(model).__mro__:
-        card = _BY_NAME.get(ancestor.__name__)
+        card = CARDS.get(ancestor.__name__)
         if card is not None and card.estimator is ancestor:
             return card
     return None
+
+
+def commands() -> tuple[Command, ...]:
+    """Return the commands of ``tacit fit``; several cards may share one."""
+    return tuple(dict.fromkeys(card.command for card in CARDS.values() if isinstance(card.command, Command)))
+
+
+def forecast_cards() -> dict[str, ModelCard]:
+    """Return the cards of models whose accuracy ``tacit plan`` forecasts, by the names of their commands."""
+    cards = (card for card in CARDS.values() if not isinstance(card.trial, Without))
+    return {card.command.name: card for card in cards if isinstance(card.command, Command)}
+
+
+for _family in _FAMILIES:
+    register(*import_module(f"tacit.models.{_family}").CARDS)

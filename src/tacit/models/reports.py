@@ -10,13 +10,21 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator
-from tacit.models.card import Without
+from tacit.models.card import ModelCard, Without
+from tacit.models.printed import Block, NumberedTable, Table
 from tacit.models.registry import CARDS, find_card
 from tacit.privacy import Certificate
+from tacit.report.cautions import budget_cautions
+from tacit.report.feature_views import ignored_columns
+from tacit.report.markup import Html, element, together
 from tacit.report.page import page_html
-from tacit.report.presentation import Presentation
+from tacit.report.presentation import Pairs, Presentation, refuse_pairs
+from tacit.report.tables import region, table
+from tacit.tables.features import features
 
-__all__ = ["check_reportable", "report_html", "write_report"]
+__all__ = ["check_reportable", "report_html", "step_meanings", "write_report"]
+
+_BOUNDS_STEP = {"magnitudes": "how large the cells of each column are, to find bounds"}
 
 
 def write_report(
@@ -31,10 +39,10 @@ def write_report(
 
     Parameters
     ----------
-    model : GaussianMixture, KMeans, Moments, FactorAnalysis, TableModel, or one of the regressions and classifiers
-        Fitted.
+    model : estimator
+        Fitted. Every estimator has a report but :class:`tacit.ERM`.
     path : str or Path
-        Of the file, which is replaced if there is one.
+        The file, which is replaced if there is one.
     title : str, optional
         What the page is called.
     pairs : sequence of pairs of columns, optional
@@ -82,19 +90,52 @@ def report_html(
     >>> "<h1>Heights &amp; weights</h1>" in page
     True
     """
-    present = check_reportable(model)
+    card = check_reportable(model)
+    present: Callable[..., Presentation] = card.presentation or _present_results
     certificate = _check_certificate(model.privacy_ if certificate is None else certificate)
-    return page_html(present(model, certificate, pairs), certificate, title)
+    return page_html(present(model, certificate, pairs), certificate, step_meanings(card), title)
 
 
-def check_reportable(model: Any) -> Callable[..., Presentation]:
-    """Return what presents a fitted model, and refuse in a sentence what no report can be about."""
+def check_reportable(model: Any) -> ModelCard:
+    """Return the card of a fitted model, and refuse in a sentence what no report can be about."""
     card = find_card(model)
     if card is None or isinstance(card.presentation, Without):
-        names = ", ".join(f"tacit.{each.name}" for each in CARDS if not isinstance(each.presentation, Without))
+        names = ", ".join(each.name for each in CARDS.values() if not isinstance(each.presentation, Without))
         raise TypeError(f"A report is about a fitted model, one of {names}, and this is a {type(model).__name__}.")
     check_is_fitted(model, "privacy_")
-    return card.presentation
+    return card
+
+
+def step_meanings(card: ModelCard) -> dict[str, str]:
+    """Return what each step of a model's plan measures; any model may spend a step on finding bounds."""
+    return {**_BOUNDS_STEP, **card.steps}
+
+
+def _present_results(model: PrivateEstimator, certificate: Certificate, pairs: Pairs) -> Presentation:
+    """Return the tables and sentences that a command prints, for the page of a model that has no view of its own."""
+    refuse_pairs(pairs)
+    card = find_card(model)
+    return Presentation(
+        title=card.kind[0].upper() + card.kind[1:],
+        columns=len({each.column for each in features(model._domain)}),
+        ignored=ignored_columns(model._domain),
+        cautions=budget_cautions(certificate),
+        results=together(*(_block_html(block) for block in card.results.blocks(model))),
+    )
+
+
+def _block_html(block: Block) -> Html | None:
+    if isinstance(block, Table):
+        shown = table(list(block.head), [list(row) for row in block.rows], words_in=range(1, block.words))
+    elif isinstance(block, NumberedTable):
+        last_head, last = block.last or ("", ())
+        count = max(map(len, block.rows.values()), default=0)
+        head = ["", *(f"{block.what} {k + 1}" for k in range(count)), *([last_head] if last else [])]
+        body = [[name, *cells, *last[at : at + 1]] for at, (name, cells) in enumerate(block.rows.items())]
+        shown = table(head, body)
+    else:
+        return element("p", block.strip()) if block.strip() else None
+    return region(shown, "Results")
 
 
 def _check_certificate(certificate: Any) -> Certificate:

@@ -23,19 +23,12 @@ from collections.abc import Sequence
 
 from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.progress import Watch
-from tacit.mixture.component_estimates import (
-    clip_radius,
-    component_moments,
-    initial_estimates,
-    move_components,
-    squared_deviations,
-    widen_components,
-)
+from tacit.mixture.component_estimates import squared_deviations, widen_components
 from tacit.mixture.scale_free_schedule import GROWING, REFINING, RELEASE_PARTS, TAILS
 from tacit.moments.estimates import MomentEstimates, PublicFacts
+from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
 from tacit.release import Curator
-from tacit.statistics import numbers_in_second_moment
 
 # Number of rounds with more noise, and with less. benchmarks/factor_analysis.py measures what they give.
 _GROWING_ROUNDS = 2
@@ -59,7 +52,7 @@ def iterated_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
             f"n_iter is {n_iter}, and iterated moments take two or more releases of moments and one of tails; pass "
             'n_iter=3 or more, or "auto".'
         )
-    numbers = 1 + columns + numbers_in_second_moment("full", columns)
+    numbers = numbers_in_round(columns)
     counts = {GROWING: growing, REFINING: refining, TAILS: 1}
     return weigh_releases(RELEASE_PARTS, counts, {GROWING: numbers, REFINING: numbers, TAILS: columns})
 
@@ -77,19 +70,15 @@ def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts
     watch : callable
         Called as ``watch(done, total)`` after each release.
     """
-    neighbors = curator.plan.neighbors
     *rounds, tails = [step.name for step in steps for _ in range(step.count)]
-    estimates = initial_estimates(facts.columns, facts.rows)
+    gaussian = GaussianEstimate.of_bounds(facts)
     for done, step in enumerate(rounds, 1):
-        noise = curator.noise(step, component_moments(estimates.mixture, "full", neighbors))
-        radius = clip_radius(estimates, "full", noise)
-        statistic = component_moments(estimates.mixture, "full", neighbors, radius)
-        measurement = curator.measure(step, statistic)
-        estimates = move_components(estimates, statistic, measurement, facts.rows, facts.least_variances)
+        gaussian = measure_gaussian(curator, step, gaussian, facts)
         watch(done, len(rounds) + 1)
 
+    estimates = gaussian.as_mixture()
     squares = squared_deviations(estimates.mixture)
     estimates = widen_components(estimates, squares, curator.measure(tails, squares), "full")
     watch(len(rounds) + 1, len(rounds) + 1)
-    gaussian, error = estimates.mixture, float(estimates.prior_variances[1, 0])
-    return MomentEstimates(gaussian.means[0], gaussian.covariances[0], float(estimates.rows), error)
+    error = float(gaussian.prior_variances[1, 0])
+    return MomentEstimates(gaussian.mean, estimates.mixture.covariances[0], gaussian.rows, error)

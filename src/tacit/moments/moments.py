@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import find_published
 from tacit.moments.estimates import MomentEstimates, PublicFacts
@@ -133,7 +133,7 @@ class Moments(PrivateEstimator):
 
     def _check_parameters(self) -> Budget:
         find_published(self)
-        return checked_budget(self)
+        return check_budget(self)
 
     def _choose_method(self, rows: int | None, columns: int, budget: Budget) -> str:
         """Return the method: what "adaptive" is follows from public numbers alone."""

@@ -17,8 +17,7 @@ from tacit.fitting.allocation import noise_multiplier, selection_step
 from tacit.fitting.parameters import check_count
 from tacit.fitting.published import PublishedMethod
 from tacit.linear.penalties import L1Ball
-from tacit.linear.problem import Problem, keep_finite
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Laplace, Step
 from tacit.release import Choice, Curator
 from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues

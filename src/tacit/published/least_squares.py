@@ -10,8 +10,8 @@ import numpy as np
 from tacit.fitting.published import PublishedMethod
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.linear_fit import LinearFit
+from tacit.linear.linear_model import RegressionMethod
 from tacit.linear.problem import Problem
-from tacit.linear.regression_method import RegressionMethod
 from tacit.privacy import Budget
 from tacit.statistics.losses import SquaredLoss
 

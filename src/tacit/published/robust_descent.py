@@ -29,10 +29,9 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.published import PublishedMethod
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.linear_fit import LinearFit
+from tacit.linear.linear_model import RegressionMethod
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem
-from tacit.linear.regression_method import RegressionMethod
-from tacit.linear.solver import AfterRelease, Solution, Solver, count_releases, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, count_releases, ignore
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Sampled, Step
 from tacit.published.catoni_mean import FAILURE, thesis_scale

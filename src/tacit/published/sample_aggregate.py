@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.fitting.parameters import check_positive
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.regression_method import RegressionMethod
+from tacit.linear.linear_model import RegressionMethod
 from tacit.privacy import Budget, Gaussian, SmoothGaussian, Step
 from tacit.published.least_squares import SMOOTH_NOISE, PublishedRegression, plain_fit
 from tacit.release import Curator

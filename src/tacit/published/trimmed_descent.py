@@ -11,8 +11,8 @@ import numpy as np
 from tacit.fitting.parameters import check_count, check_positive
 from tacit.fitting.progress import Watch
 from tacit.linear.linear_fit import LinearFit
+from tacit.linear.linear_model import RegressionMethod
 from tacit.linear.newton import GRADIENT
-from tacit.linear.regression_method import RegressionMethod
 from tacit.messages import describe
 from tacit.privacy import Budget, SmoothLaplace
 from tacit.published.least_squares import SMOOTH_NOISE, PublishedRegression, least_squares_problem, plain_fit

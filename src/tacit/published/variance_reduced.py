@@ -23,8 +23,7 @@ from tacit.arrays import Array
 from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.parameters import check_count, check_positive
 from tacit.fitting.published import PublishedMethod
-from tacit.linear.problem import Problem, keep_finite, measure_gradient
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite, measure_gradient
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients

@@ -5,20 +5,6 @@ is presented is in the registry, :mod:`tacit.models`, which is built on this roo
 model are found there.
 """
 
-from typing import TYPE_CHECKING
-
 from tacit.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from tacit.models.reports import report_html, write_report
-    from tacit.report.plots import plot_components, plot_privacy_curve
-else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "tacit.models.reports": ["report_html", "write_report"],
-            "tacit.report.plots": ["plot_components", "plot_privacy_curve"],
-        },
-    )
-
-__all__ = ["plot_components", "plot_privacy_curve", "report_html", "write_report"]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

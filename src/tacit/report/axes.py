@@ -10,7 +10,7 @@ from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, number, scientific
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LONGEST_LABEL = 34  # characters of an axis label; a longer name is cut, and given in full to those who point at it
+_LONGEST_LABEL = 34  # Characters of an axis label. A longer name is cut, and shown in full to those who point at it.
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,20 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
     )
 
 
-def shortened(text: str, room: int) -> str:
+def shorten(text: str, room: int) -> str:
     """Return a name, cut where it takes up more than so many places.
 
     Examples
     --------
-    >>> shortened("a long name", 7), shortened("身長", 7)
+    >>> shorten("a long name", 7), shorten("身長", 7)
     ('a long…', '身長')
     """
     wide = sum(east_asian_width(letter) in "WF" for letter in text[:room])
-    room -= wide // 2  # such letters take up two places
+    room -= wide // 2  # Such letters take up two places.
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def _label(text: str, marks: Ticks, **where: str | float) -> Html:
     unit = f" (in {marks.unit})" if marks.unit else ""
-    shown = shortened(text, _LONGEST_LABEL - len(unit))
+    shown = shorten(text, _LONGEST_LABEL - len(unit))
     return element("text", element("title", text), shown + unit, text_anchor="middle", class_="label", **where)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.privacy import Certificate
 from tacit.report.feature_views import FeatureView
-from tacit.report.numerals import listed, plural, rounded, scientific
+from tacit.report.numerals import join_words, plural, scientific, to_digits
 from tacit.report.words import WEAK_EPSILON
 
 Level = Literal["danger", "warning", "note"]
@@ -20,7 +20,7 @@ Level = Literal["danger", "warning", "note"]
 _SEEDED = (
     "What this page says about protection is what the same fit would give without random_state. Fit again without it."
 )
-_ROWS_PER_NOISE = 1.5  # rows a component needs per column and unit of noise: what the default method grows by
+_ROWS_PER_NOISE = 1.5  # Rows that a component needs per column and unit of noise; the default method grows by this.
 _MOST_NAMED = 6
 
 
@@ -42,11 +42,11 @@ def budget_cautions(certificate: Certificate) -> list[Caution]:
         cautions.append(Caution("danger", "Bounds were read from the rows", certificate.peeked_why()))
     proven = certificate.delta(budget.epsilon)
     if proven > budget.delta:
-        text = f"At ε = {rounded(budget.epsilon)} what was released is proven for δ = {scientific(proven)} only."
+        text = f"At ε = {to_digits(budget.epsilon)} what was released is proven for δ = {scientific(proven)} only."
         cautions.append(Caution("danger", "The budget was not kept", text))
     if budget.epsilon > WEAK_EPSILON:
         text = (
-            f"ε = {rounded(budget.epsilon)} is above {WEAK_EPSILON:g}: the odds of a conclusion about somebody may "
+            f"ε = {to_digits(budget.epsilon)} is above {WEAK_EPSILON:g}: the odds of a conclusion about somebody may "
             "change more than a thousandfold. Values of 1 or less are usual where people must not be recognised."
         )
         cautions.append(Caution("warning", "A large epsilon promises little", text))
@@ -88,12 +88,12 @@ def few_rows_caution(view: FeatureView, certificate: Certificate) -> list[Cautio
     return [Caution("warning", "Rows are few beside the noise", text)]
 
 
-def listed_numbers(components: list[int]) -> str:
+def join_numbers(components: list[int]) -> str:
     """Write numbers of components, which count from 1 on a page."""
-    return listed([str(k + 1) for k in components])
+    return join_words([str(k + 1) for k in components])
 
 
-def listed_some(names: list[str]) -> str:
+def join_some(names: list[str]) -> str:
     """Write the first few names, and how many more there are."""
     more = len(names) - _MOST_NAMED
-    return listed([*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names)
+    return join_words([*names[:_MOST_NAMED], f"{more} more"] if more > 0 else names)

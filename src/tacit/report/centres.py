@@ -6,11 +6,11 @@ import numpy as np
 
 from tacit.clusters import KMeans
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, rows_needed
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, rows_needed
 from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, percent, plural, rounded
+from tacit.report.numerals import number, percent, plural, to_digits
 from tacit.report.pictures import centres_picture, range_strip
 from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip_heads
@@ -27,8 +27,8 @@ _CENTRES = (
     "clusters apart."
 )
 
-MOST_ROWS = 200  # of a table by column: more would make the page slow
-_DECIDES = 0.95  # of the squared distances between centres
+MOST_ROWS = 200  # Rows of a table by column; more would make the page slow.
+_DECIDES = 0.95  # Proportion of the squared distances between centres from which one column decides the clusters.
 
 
 def present(model: KMeans, certificate: Certificate, pairs: Pairs) -> Presentation:
@@ -41,7 +41,6 @@ def present(model: KMeans, certificate: Certificate, pairs: Pairs) -> Presentati
         view.ignored,
         cluster_cautions(view, certificate),
         results(view, chosen),
-        measured="each cluster",
         signal_rows="the rows of an average cluster",
         signal_proportion=1 / view.count,
     )
@@ -72,7 +71,7 @@ def feature_heading(feature: Feature) -> Html:
     """Return the heading of a feature's row: its name, what it means, and the range of a number."""
     hints = [feature.description] if feature.description else []
     if not feature.is_share:
-        hints.append(f"{rounded(feature.low)} to {rounded(feature.high)}")
+        hints.append(f"{to_digits(feature.low)} to {to_digits(feature.high)}")
     return element("th", feature.label, *(element("small", hint) for hint in hints), scope="row")
 
 
@@ -98,7 +97,7 @@ def _value(feature: Feature, value: float) -> str:
     if feature.is_share:
         return percent(min(max(value, 0.0), 1.0))
     reach = feature.high - feature.low
-    return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else rounded(value)
+    return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else to_digits(value)
 
 
 def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Caution]:
@@ -106,7 +105,7 @@ def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Cautio
     cautions = budget_cautions(certificate)
     repeated = [group for group in view.copies() if len(group) > 1]
     if repeated:
-        named = "; ".join(listed_numbers(group) for group in repeated)
+        named = "; ".join(join_numbers(group) for group in repeated)
         text = (
             f"Centres {named} are the same: the noise was too large to tell so many apart. Fewer clusters say as much."
         )

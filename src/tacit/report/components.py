@@ -7,7 +7,7 @@ from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
 from tacit.report.markup import Html, element, together
 from tacit.report.mixture_cautions import mixture_cautions
-from tacit.report.numerals import percent, plural, rounded, spread
+from tacit.report.numerals import percent, plural, spread, to_digits
 from tacit.report.pictures import colour, density_picture, pair_picture, range_strip
 from tacit.report.presentation import MOST_PICTURES, Pairs, Presentation
 from tacit.report.tables import chip, chip_heads, region
@@ -29,7 +29,6 @@ def present(model: GaussianMixture, certificate: Certificate, pairs: Pairs) -> P
         view.ignored,
         mixture_cautions(view, certificate),
         results(view, certificate, chosen),
-        measured="each component",
         signal_rows="the rows of the smallest component",
         signal_proportion=float(view.weights.min()),
     )
@@ -113,7 +112,7 @@ def _numbers_table(view: MixtureView) -> Html:
         rows.append(
             element(
                 "tr",
-                _heading(column.name, column.description, f"{rounded(column.low)} to {rounded(column.high)}"),
+                _heading(column.name, column.description, f"{to_digits(column.low)} to {to_digits(column.high)}"),
                 element(
                     "td",
                     range_strip(column.low, column.high, means, deviations),
@@ -132,7 +131,7 @@ def _levels_table(view: MixtureView) -> Html:
         if not isinstance(column, LevelColumn):
             continue
         shares = view.shares(column).T
-        if column.boolean:  # true alone: the rest is false
+        if column.boolean:  # The proportion of true says it all.
             heading = _heading(column.name, column.description)
             rows.append(element("tr", heading, *_shares(shares[0].tolist())))
             continue

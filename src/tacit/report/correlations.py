@@ -20,9 +20,9 @@ _INTRODUCTION = (
     "Mean and covariance are what many models are made of; whatever is computed from them costs no more privacy. All "
     "numbers are estimates with noise."
 )
-_MOST = 20  # features that a map of correlations shows
+_MOST = 20  # Features that a map of correlations shows.
 _LISTED = 10
-_WORTH_TELLING = 0.05  # correlations below are not listed
+_WORTH_TELLING = 0.05  # Correlations below this are not listed.
 
 
 def present(model: Moments, certificate: Certificate, pairs: Pairs) -> Presentation:

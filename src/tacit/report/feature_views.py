@@ -69,7 +69,7 @@ class ClusterView(FeatureView):
         found = features(model._domain)
         centres = np.column_stack([each.display(model.cluster_centers_[:, j]) for j, each in enumerate(found)])
         apart = model._centres - model._centres.mean(axis=0)
-        return cls(found, ignored(model._domain), centres, apart / max(np.abs(apart).max(), 1e-300))
+        return cls(found, ignored_columns(model._domain), centres, apart / max(np.abs(apart).max(), 1e-300))
 
     @property
     def count(self) -> int:
@@ -154,7 +154,7 @@ class MomentsView(FeatureView):
         correlations /= deviations[:, None]
         means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
         units = np.array([each.unit for each in found])
-        return cls(found, ignored(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
+        return cls(found, ignored_columns(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
 
     def strongest(self, most: int) -> list[tuple[int, int, float]]:
         """Return the strongest correlations, the largest first: of features of different columns, and one for a pair.
@@ -212,7 +212,7 @@ class FactorView(FeatureView):
         units = np.array([each.unit for each in found])
         loadings = model.components_.T / deviations[:, None]
         unique = model.noise_variance_ / variances
-        return cls(found, ignored(model._domain), means, deviations * units, loadings, unique)
+        return cls(found, ignored_columns(model._domain), means, deviations * units, loadings, unique)
 
     @property
     def explained(self) -> Array:
@@ -220,7 +220,7 @@ class FactorView(FeatureView):
         return np.mean(self.loadings**2, axis=0)
 
 
-def ignored(domain: Domain) -> tuple[str, ...]:
+def ignored_columns(domain: Domain) -> tuple[str, ...]:
     """Return the names of columns that the schema leaves out."""
     schema = domain.schema
     return () if schema is None else tuple(name for name in schema.names if name not in schema.used)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tacit.report.markup import Html, element, together
 from tacit.report.tables import region
 
-_FAINT = 0.05  # below, a cell is as good as 0, and its text is soft
+_FAINT = 0.05  # Below this strength a cell counts as 0, and its text is soft.
 
 
 class Cell(NamedTuple):
@@ -44,12 +44,13 @@ def heat_table(
     >>> '<td class="heat plus" style="--heat:25%">0.5</td>' in page
     True
     """
-    body = (element("tr", heading, *plain, *map(_coloured, cells)) for heading, plain, cells in rows)
+    body = (element("tr", heading, *plain, *map(_heat_cell, cells)) for heading, plain, cells in rows)
     table = element("table", element("thead", element("tr", *head)), element("tbody", *body), class_=class_)
     return together(element("p", caption, class_="small soft"), region(table, caption))
 
 
-def _coloured(cell: Cell) -> Html:
+def _heat_cell(cell: Cell) -> Html:
     strength = min(1.0, abs(cell.heat))
     kind = "heat" if strength < _FAINT else f"heat {'plus' if cell.heat > 0 else 'minus'}"
-    return element("td", cell.text, class_=kind, style=f"--heat:{50 * strength:.0f}%")  # beyond, text is hard to read
+    # At more than half strength, text is hard to read.
+    return element("td", cell.text, class_=kind, style=f"--heat:{50 * strength:.0f}%")

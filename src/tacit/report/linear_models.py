@@ -18,18 +18,18 @@ from tacit.report.linear_words import (
     reading,
 )
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import factor, rounded
+from tacit.report.numerals import factor, to_digits
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.slope_pictures import MOST_CURVES, effects_picture, response_picture
 from tacit.report.slope_tables import Column, coefficient_table, input_heading
 from tacit.report.slopes_view import is_level, level_name
 from tacit.report.tables import chip, terms
 
-_MOST_DOTS = 30  # inputs in the picture of effects, or in the map of classes
+_MOST_DOTS = 30  # Inputs in the picture of effects, or in the map of classes.
 _MOST_LINES = 3
 _MOST_READ = 6
 _MANY_INPUTS = 10
-_ROWS_TO_TELL_INPUTS = 100  # per input, at epsilon 1: where intervals were found to hold the truth as they should
+_ROWS_TO_TELL_INPUTS = 100  # Rows per input, at epsilon 1, from which intervals hold the truth as they should.
 
 
 def present(
@@ -48,7 +48,6 @@ def present(
         view.ignored,
         linear_cautions(view, certificate, why_no_errors, weighted=weighted),
         results(view),
-        measured="the model",
     )
 
 
@@ -159,15 +158,15 @@ def _table(view: LinearView) -> Html:
     caption = f"What one more of an input adds, in its units{with_errors}."
     if view.levels():
         caption += " Levels count from their average." if view.levels_from_average else ""
-    below = [("Intercept", [rounded(value) for value in view.intercepts.tolist()])]
+    below = [("Intercept", [to_digits(value) for value in view.intercepts.tolist()])]
     if view.residual is not None:
-        below.append(("Residuals", [f"± {rounded(view.residual)}"]))
+        below.append(("Residuals", [f"± {to_digits(view.residual)}"]))
     if view.count > 1:
         return coefficient_table(view, _heads(view), caption, below=below)
     odds, effects = view.scale == "log odds", view.effects[0].tolist()
     step = Column(
         "Odds times, by a step" if odds else STEP_NAMES[view.step],
-        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_share else rounded(effects[j]),
+        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_share else to_digits(effects[j]),
     )
     caption += f" A step: a column of numbers {STEPS[view.step]}; or a level, or true." if odds else ""
     heads = [element("th", f"One more, {adds[view.scale]}", scope="col")]

@@ -10,10 +10,10 @@ from scipy.special import expit, softmax
 
 from tacit.arrays import Array
 from tacit.linear import ElasticNet, HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from tacit.report.slopes_view import NAMELESS, SlopesView, around, described
+from tacit.report.slopes_view import NAMELESS, SlopesView, describe_columns, window_around
 from tacit.tables.features import Feature
 
-_SHORT = 2  # characters of a class that fit into a badge
+_SHORT = 2  # Characters of a class that fit into a badge.
 
 LinearKind = LinearRegression | Ridge | Lasso | ElasticNet | HuberRegressor | LogisticRegression | LinearSVC
 
@@ -56,7 +56,7 @@ class LinearView(SlopesView):
     @classmethod
     def of(cls, model: LinearKind) -> LinearView:
         """Return the view of a fitted linear model."""
-        columns = described(model)
+        columns = describe_columns(model)
         found = columns["features"]
         units = np.array([each.unit for each in found])
         slopes = np.atleast_2d(model.coef_) / units
@@ -66,7 +66,7 @@ class LinearView(SlopesView):
         covariances, errors = _covariances(model, units), getattr(model, "coef_errors_", None)
         if covariances is not None:
             errors = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
-        elif errors is not None:  # levels are measured from their average already
+        elif errors is not None:  # Levels are measured from their average already.
             errors = errors[None] / units
         view = cls(
             **columns,
@@ -117,9 +117,9 @@ class LinearView(SlopesView):
     def window(self, feature: int) -> Array:
         """Return the part of an axis of numbers in which most rows are, or might be."""
         found, middle, step = self.features[feature], self.middles[feature], self.steps[feature]
-        return around(middle, 2 * step, found) if self.step == "deviation" else np.array([found.low, found.high])
+        return window_around(middle, 2 * step, found) if self.step == "deviation" else np.array([found.low, found.high])
 
-    def predicted(self, feature: int, values: Array) -> Array:
+    def predict(self, feature: int, values: Array) -> Array:
         """Return the target, the probabilities of classes (of the second of two) or the score, (K, values).
 
         One feature varies, and all others have their average.

@@ -6,10 +6,10 @@ import math
 
 from tacit.report.centres import MOST_ROWS
 from tacit.report.linear_view import LinearView
-from tacit.report.numerals import factor, number, plural, rounded
+from tacit.report.numerals import factor, number, plural, to_digits
 from tacit.report.slopes_view import REACH, is_level, level_name
 
-_ROUND_UP = 1.5  # a step is told in the power of ten below this many of it
+_ROUND_UP = 1.5  # A step is told in the largest power of ten that is below this many steps.
 _MOST_NAMED = 40
 
 STEPS = {
@@ -103,7 +103,7 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     other = _other_level(view, j)
     if other is not None:
         slope -= float(view.slopes[k, other])
-        error = None if error is None else 2 * error  # both are measured from half-way between them
+        error = None if error is None else 2 * error  # Both levels are measured from half-way between them.
     text = _amount(view, k, slope * unit, error)
     if is_level(feature):
         change = f"{feature.column}: {level_name(feature)}"
@@ -114,9 +114,9 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     elif feature.is_share:
         change = f"{feature.column}: true rather than false"
     else:
-        change = f"{feature.column}: {rounded(unit)} more"
+        change = f"{feature.column}: {to_digits(unit)} more"
         if view.step == "deviation":
-            text += f". One standard deviation, {rounded(step)} more: {_short(view, slope * step)}"
+            text += f". One standard deviation, {to_digits(step)} more: {_short(view, slope * step)}"
     return change, f"{text}."
 
 
@@ -142,7 +142,7 @@ def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
     else:
         decimals = None if not error else 1 - math.floor(math.log10(REACH * error))
         sizes = [abs(added), *([] if not error else [abs(added) - REACH * error, abs(added) + REACH * error])]
-        shown = [rounded(size) if decimals is None else number(round(size, decimals), decimals) for size in sizes]
+        shown = [to_digits(size) if decimals is None else number(round(size, decimals), decimals) for size in sizes]
         ends = None if not error else (shown[1], shown[2])
         text = f"Goes with {_target(view)} {'higher' if added > 0 else 'lower'} by {shown[0]}"
     return text if ends is None else f"{text} (90% interval: {ends[0]} to {ends[1]})"
@@ -165,7 +165,7 @@ def _beside(view: LinearView, j: int) -> str:
 def _short(view: LinearView, added: float) -> str:
     if view.scale == "log odds":
         return f"{factor(added)} times the odds"
-    return f"{rounded(abs(added))} {'higher' if added > 0 else 'lower'}"
+    return f"{to_digits(abs(added))} {'higher' if added > 0 else 'lower'}"
 
 
 def _target(view: LinearView) -> str:

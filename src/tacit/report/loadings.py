@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.moments import FactorAnalysis
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution, listed_numbers, listed_some
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution, join_numbers, join_some
 from tacit.report.feature_views import FactorView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -19,7 +19,7 @@ _INTRODUCTION = (
     "A factor is something that is not in the table and that several columns go with. Factors are numbered from the "
     "one that stands out most; which way is up is a matter of taste. All numbers are estimates with noise."
 )
-_MOST = 40  # features that a map of loadings shows
+_MOST = 40  # Features that a map of loadings shows.
 _FAINT = 0.01  # A factor that explains a smaller part of the variance of all columns is named in a caution.
 _NOTHING_OWN = 0.006  # Part of a column's variance; the least that a fit leaves to a column is 0.005.
 
@@ -37,13 +37,13 @@ def results(view: FactorView) -> Html:
     return together(
         element("p", _INTRODUCTION),
         element("h3", "How much they explain"),
-        _explained(view),
+        _explained_variances(view),
         element("h3", "Which columns go with which factor"),
         _map(view),
     )
 
 
-def _explained(view: FactorView) -> Html:
+def _explained_variances(view: FactorView) -> Html:
     bars = [(str(k + 1), colour(k), share) for k, share in enumerate(view.explained.tolist())]
     bars.append(("rest", "rest", max(0.0, 1 - float(view.explained.sum()))))
     items = (
@@ -62,7 +62,7 @@ def _explained(view: FactorView) -> Html:
 def _map(view: FactorView) -> Html:
     together_with = 1 - view.unique
     shown = np.argsort(-together_with, kind="stable")[:_MOST]
-    main = np.abs(view.loadings).argmax(axis=1)  # columns stand beside those that go with the same factor
+    main = np.abs(view.loadings).argmax(axis=1)  # Columns stand beside those that go with the same factor.
     shown = sorted(shown, key=lambda j: (main[j], -abs(view.loadings[j, main[j]])))
     head = [
         element("th", "Column", scope="col"),
@@ -92,7 +92,7 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
     alone = [feature.label for feature, unique in zip(view.features, view.unique) if unique < _NOTHING_OWN]
     if alone:
         text = (
-            f"{listed_some(alone)} {'has' if len(alone) == 1 else 'have'} no variance left that is not a factor's: a "
+            f"{join_some(alone)} {'has' if len(alone) == 1 else 'have'} no variance left that is not a factor's: a "
             "factor stands for such a column alone rather than for what columns share. Levels of one category do that, "
             "as one follows from the others. Fewer factors, or such columns left out, may say more."
         )
@@ -100,7 +100,7 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
     faint = [k for k, share in enumerate(view.explained) if share < _FAINT]
     if faint:
         text = (
-            f"Factor {listed_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the "
+            f"Factor {join_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the "
             "variance. That much did not stand out of the noise; fewer factors say as much."
         )
         cautions.append(Caution("note", "Some factors explain next to nothing", text))

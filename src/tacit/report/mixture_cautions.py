@@ -8,15 +8,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, listed_some, rows_needed
-from tacit.report.numerals import listed, percent
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, join_some, rows_needed
+from tacit.report.numerals import join_words, percent
 from tacit.report.view import MixtureView, NumberColumn
 
 __all__ = ["mixture_cautions"]
 
-_ALIKE = 0.8  # overlap from which two components are hardly two
-_LITTLE_USED = 0.2  # of a public range
-_MUCH_OUTSIDE = 0.1  # of the model's rows
+_ALIKE = 0.8  # Overlap from which two components are hardly two.
+_LITTLE_USED = 0.2  # Proportion of a public range; a column that takes up less has bounds that are too wide.
+_MUCH_OUTSIDE = 0.1  # Proportion of the model's rows outside the bounds that is worth a caution.
 _MOST_NAMED = 6
 
 
@@ -40,7 +40,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
     groups = view.copies()
     repeated = [group for group in groups if len(group) > 1]
     if repeated:
-        named = "; ".join(listed_numbers(group) for group in repeated)
+        named = "; ".join(join_numbers(group) for group in repeated)
         text = (
             f"Components {named} are the same. The noise was too large to tell so many apart: {len(groups)} different "
             f"ones were found, and {view.count} asked for. The result is sound; fewer components say as much."
@@ -49,7 +49,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
     firsts = [group[0] for group in groups]
     alike = [pair for pair in combinations(firsts, 2) if view.overlap(*pair) > _ALIKE]
     if alike:
-        named = listed([f"{i + 1} and {j + 1}" for i, j in alike[:_MOST_NAMED]])
+        named = join_words([f"{i + 1} and {j + 1}" for i, j in alike[:_MOST_NAMED]])
         text = f"Components {named} overlap so much that most of their rows could belong to either. Take them as one."
         cautions.append(Caution("warning", "Components can hardly be told apart", text))
     if certificate.rows and certificate.releases:
@@ -58,7 +58,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
         if faint:
             text = (
                 f"So much noise and so many columns want some {needed:,.0f} rows for each component, and "
-                f"{listed_numbers(faint)} {'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
+                f"{join_numbers(faint)} {'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
             )
             cautions.append(Caution("warning", "Some components rest on few rows beside the noise", text))
     return cautions
@@ -66,7 +66,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
 
 def _bounds(view: MixtureView) -> list[Caution]:
     cautions = []
-    unused = [(column, share) for column in view.numbers if (share := _used(view, column)) < _LITTLE_USED]
+    unused = [(column, share) for column in view.numbers if (share := _used_proportion(view, column)) < _LITTLE_USED]
     if unused:
         text = (
             f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If "
@@ -84,7 +84,7 @@ def _bounds(view: MixtureView) -> list[Caution]:
     return cautions
 
 
-def _used(view: MixtureView, column: NumberColumn) -> float:
+def _used_proportion(view: MixtureView, column: NumberColumn) -> float:
     means, reach = view.means[:, column.place], 3 * view.deviations(column.place)
     low, high = np.clip([(means - reach).min(), (means + reach).max()], column.low, column.high)
     return float((high - low) / (column.high - column.low))
@@ -97,4 +97,4 @@ def _outside(view: MixtureView, column: NumberColumn) -> float:
 
 
 def _columns(named: list[tuple[NumberColumn, float]]) -> str:
-    return listed_some([f"{column.name} ({percent(share)})" for column, share in named])
+    return join_some([f"{column.name} ({percent(share)})" for column, share in named])

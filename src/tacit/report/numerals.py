@@ -6,7 +6,7 @@ import math
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "−"
-_LARGEST_LOGARITHM = 20.0  # of a factor that is written out
+_LARGEST_LOGARITHM = 20.0  # Largest logarithm of a factor that is written out.
 
 
 def number(value: float, decimals: int) -> str:
@@ -52,12 +52,12 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(_RAISED)
 
 
-def rounded(value: float, digits: int = 3) -> str:
+def to_digits(value: float, digits: int = 3) -> str:
     """Return a number to so many significant digits.
 
     Examples
     --------
-    >>> rounded(18.2599), rounded(0.000123), rounded(54321.0), rounded(2.0)
+    >>> to_digits(18.2599), to_digits(0.000123), to_digits(54321.0), to_digits(2.0)
     ('18.3', '1.23 × 10⁻⁴', '54,321', '2')
     """
     if value == 0 or not math.isfinite(value):
@@ -78,7 +78,7 @@ def factor(logarithm: float) -> str:
     """
     if abs(logarithm) > _LARGEST_LOGARITHM:
         return power_of_ten(round(logarithm / math.log(10)))
-    return rounded(math.exp(logarithm))
+    return to_digits(math.exp(logarithm))
 
 
 def spread(mean: float, deviation: float, reach: float) -> tuple[str, str]:
@@ -133,12 +133,12 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" + "s" * (count != 1)
 
 
-def listed(items: list[str]) -> str:
+def join_words(items: list[str]) -> str:
     """Return items in a sentence.
 
     Examples
     --------
-    >>> listed(["1"]), listed(["1", "2"]), listed(["1", "2", "3"])
+    >>> join_words(["1"]), join_words(["1", "2"]), join_words(["1", "2", "3"])
     ('1', '1 and 2', '1, 2 and 3')
     """
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

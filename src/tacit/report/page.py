@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from string import Template
@@ -9,22 +10,24 @@ from string import Template
 from tacit.privacy import Certificate
 from tacit.report import sections
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import listed, plural
+from tacit.report.numerals import join_words, plural
 from tacit.report.presentation import Presentation
 
 __all__ = ["page_html"]
 
 
-def page_html(presentation: Presentation, certificate: Certificate, title: str | None = None) -> str:
-    """Return the page that shows a model and its certificate."""
+def page_html(
+    presentation: Presentation, certificate: Certificate, meanings: Mapping[str, str], title: str | None = None
+) -> str:
+    """Return the page that shows a model and its certificate; `meanings` are what the steps of its plan measure."""
     title = presentation.title if title is None else str(title)
     made = datetime.now(UTC)
     chapters = [
-        ("cautions", "Before you rely on it", sections.warned(presentation.cautions)),
-        ("promise", "What is promised", sections.promised(certificate)),
-        ("releases", "What was released", sections.released(presentation, certificate)),
+        ("cautions", "Before you rely on it", sections.cautions_section(presentation.cautions)),
+        ("promise", "What is promised", sections.promise_section(certificate)),
+        ("releases", "What was released", sections.releases_section(presentation, certificate, meanings)),
         ("found", "What was found", presentation.results),
-        ("curve", "The whole guarantee", sections.whole_curve(certificate)),
+        ("curve", "The whole guarantee", sections.curve_section(certificate)),
     ]
     body = together(
         sections.alarm(certificate),
@@ -55,7 +58,7 @@ def _about(presentation: Presentation, certificate: Certificate) -> str:
     if certificate.rows is not None:
         parts.append(f" and {plural(certificate.rows, 'row')}")
     if presentation.ignored:
-        parts.append(f"; left out: {listed(list(presentation.ignored))}")
+        parts.append(f"; left out: {join_words(list(presentation.ignored))}")
     return "".join([*parts, "."])
 
 

@@ -16,14 +16,14 @@ from tacit.privacy import Certificate
 from tacit.report.axes import Scale, Ticks, frame, ticks
 from tacit.report.feature_views import ClusterView
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import listed, rounded, scientific
+from tacit.report.numerals import join_words, scientific, to_digits
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.tables.features import Feature
 
 COLOURS = 8
-_SHOWN = 2.1  # standard deviations around every centre that a picture takes in
-_LABEL = 9.0  # radius of a component's label, in pixels
-_LOWEST = -12  # least power of ten of delta that the curve is drawn to, if the budget's is not smaller
+_SHOWN = 2.1  # Standard deviations around every centre that a picture takes in.
+_LABEL = 9.0  # Radius of a component's label, in pixels.
+_LOWEST = -12  # The curve is drawn to this power of ten of delta, or to the budget's if that is smaller.
 
 
 def colour(component: int) -> str:
@@ -55,8 +55,8 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
         ellipses += [_ellipse(centre, covariance, size, k, share) for size in (2, 1)]
     centres = np.array([[x(m[first.place]), y(m[second.place])] for m in view.means[[group[0] for group in groups]]])
     words = "; ".join(
-        f"component {_names(group)} around {rounded(view.means[group[0], first.place])} and "
-        f"{rounded(view.means[group[0], second.place])}"
+        f"component {_names(group)} around {to_digits(view.means[group[0], first.place])} and "
+        f"{to_digits(view.means[group[0], second.place])}"
         for group in groups
     )
     return picture(
@@ -80,7 +80,7 @@ def centres_picture(view: ClusterView, i: int, j: int, key: str) -> Html:
     groups = view.copies()
     spots = np.array([[x(view.centres[group[0], i]), y(view.centres[group[0], j])] for group in groups])
     words = "; ".join(
-        f"cluster {_names(group)} at {rounded(view.centres[group[0], i])} and {rounded(view.centres[group[0], j])}"
+        f"cluster {_names(group)} at {to_digits(view.centres[group[0], i])} and {to_digits(view.centres[group[0], j])}"
         for group in groups
     )
     return picture(
@@ -139,7 +139,7 @@ def range_strip(low: float, high: float, means: Array, deviations: Array | None 
             marks.append(element("line", x1=x(reach[0]), x2=x(reach[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
         marks.append(element("circle", cx=x(mean), cy=y, r=2.4, class_=f"dot {colour(k)}"))
     track = element("path", d=f"M2 0V{height}M138 0V{height}", class_="axis")
-    words = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {rounded(low)} and {rounded(high)}"
+    words = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {to_digits(low)} and {to_digits(high)}"
     return element(
         "svg", track, *marks, viewBox=f"0 0 140 {height}", class_="strip", role="img", aria_label=f"{words}."
     )
@@ -156,7 +156,7 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
     marks = Ticks(powers, tuple("1" if power == 0 else scientific(10.0**power) for power in powers))
     at = (x(budget.epsilon), y(max(lowest, math.log10(budget.delta)) if budget.delta else lowest))
     # Above and to the right of its point, and of the whole falling curve, there is room for the label.
-    where = f"ε = {rounded(budget.epsilon)}, δ = {scientific(budget.delta)}"
+    where = f"ε = {to_digits(budget.epsilon)}, δ = {scientific(budget.delta)}"
     left = min(at[0] + 10, x.end - 7.5 * len(where))
     height = min(at[1], y(float(np.interp(left, [x(epsilon) for epsilon in epsilons], logs)))) - 10
     return picture(
@@ -190,7 +190,7 @@ def _window(view: MixtureView, column: NumberColumn) -> tuple[float, float]:
     """Return the part of an axis to show: all components, from the private parameters alone."""
     means, reach = view.means[:, column.place], _SHOWN * view.deviations(column.place)
     low, high = float((means - reach).min()), float((means + reach).max())
-    margin = 0.04 * (high - low)  # a component may be all but a line at the edge
+    margin = 0.04 * (high - low)  # A component may be all but a line at the edge.
     return low - margin, high + margin
 
 
@@ -270,7 +270,7 @@ def badges(centres: Array, groups: list[list[int]], x: Scale, y: Scale, names: S
 
 
 def _names(group: list[int]) -> str:
-    return listed([str(k + 1) for k in group])
+    return join_words([str(k + 1) for k in group])
 
 
 def curve_path(x: Scale, y: Scale, xs: Array, ys: Array, closed: bool = False) -> str:

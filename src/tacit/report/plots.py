@@ -9,14 +9,15 @@ import numpy as np
 
 from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
-from tacit.report.numerals import rounded, scientific
+from tacit.report.numerals import scientific, to_digits
 from tacit.report.pictures import curve, lowest_power
 from tacit.report.view import MixtureView
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLOURS = ("#0b6bb0", "#b84a00", "#007556", "#a03d80", "#7a6200", "#1a7390", "#5b4fc4", "#5a646e")  # as on the page
+# The colours of components, as on the page of a report.
+_COLOURS = ("#0b6bb0", "#b84a00", "#007556", "#a03d80", "#7a6200", "#1a7390", "#5b4fc4", "#5a646e")
 
 
 def plot_components(model: GaussianMixture, columns: Sequence[str | int] | None = None, ax: Axes | None = None) -> Axes:
@@ -53,7 +54,7 @@ def plot_components(model: GaussianMixture, columns: Sequence[str | int] | None 
     from matplotlib.patches import Ellipse
 
     places = [first.place, second.place]
-    for k in reversed(range(view.count)):  # the heaviest on top
+    for k in reversed(range(view.count)):  # The heaviest comes last, on top.
         centre, colour = (view.means[k, places[0]], view.means[k, places[1]]), _COLOURS[k % len(_COLOURS)]
         variances, directions = np.linalg.eigh(view.covariances[k][np.ix_(places, places)])
         angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
@@ -99,7 +100,7 @@ def plot_privacy_curve(certificate: Certificate, ax: Axes | None = None) -> Axes
     epsilons, deltas = curve(certificate)
     budget, lowest = certificate.budget, 10.0 ** lowest_power(certificate)
     ax.semilogy(epsilons, np.maximum(deltas, lowest / 100), color=_COLOURS[0])
-    where = f"ε = {rounded(budget.epsilon)}, δ = {scientific(budget.delta)}"
+    where = f"ε = {to_digits(budget.epsilon)}, δ = {scientific(budget.delta)}"
     at = (budget.epsilon, max(budget.delta, lowest))
     ax.plot(*at, "o", color=_COLOURS[0])
     ax.annotate(where, at, xytext=(8, 8), textcoords="offset points")

@@ -30,8 +30,6 @@ class Presentation:
     cautions : list of Caution
     results : Html
         What was found.
-    measured : str
-        What a release measures: "each component", "each cluster", "all rows".
     signal_rows : str
         Which rows the ratio of signal to noise is about.
     signal_proportion : float
@@ -43,7 +41,6 @@ class Presentation:
     ignored: tuple[str, ...]
     cautions: list[Caution]
     results: Html
-    measured: str = "all rows"
     signal_rows: str = "all rows"
     signal_proportion: float = 1.0
 

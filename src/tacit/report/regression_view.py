@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.slopes_view import SlopesView, described
+from tacit.report.slopes_view import SlopesView, describe_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class RegressionView(SlopesView):
         """Return the view of a fitted regression, or of a mixture of them."""
         one = isinstance(model, MissingCovariateRegression)
         intercepts = np.array([model.intercept_]) if one else model.intercept_
-        columns = described(model)
+        columns = describe_columns(model)
         found = columns["features"]
         units = np.array([each.unit for each in found])
         slopes = np.atleast_2d(model.coef_) / units

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from tacit.privacy import Certificate
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, listed_numbers, rows_needed
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, rows_needed
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import plural, rounded
+from tacit.report.numerals import plural, to_digits
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.report.regression_view import RegressionView
 from tacit.report.slope_pictures import effects_picture, lines_picture
 from tacit.report.slope_tables import coefficient_table
 from tacit.report.tables import chip, chip_heads
 
-_MOST_DOTS = 20  # inputs in the picture of effects
+_MOST_DOTS = 20  # Inputs in the picture of effects.
 _MOST_LINES = 3
 _ONE = "{target} is explained by {inputs}, each weighed by its coefficient. All numbers are estimates with noise."
 _SEVERAL = (
@@ -45,7 +45,6 @@ def present(
         view.ignored,
         regression_cautions(view, certificate),
         results(view, certificate, gaps=gaps),
-        measured="each component" if several else "the regression",
         signal_rows="the rows of the smallest component" if several else "all rows",
         signal_proportion=float(view.weights.min()),
     )
@@ -115,8 +114,8 @@ def _table(view: RegressionView) -> Html:
         "takes away, the stronger the more by one standard deviation. Residuals are those of what is left."
     )
     below = [
-        ("Intercept", [rounded(value) for value in view.intercepts.tolist()]),
-        ("Residuals", [f"± {rounded(value)}" for value in view.scales.tolist()]),
+        ("Intercept", [to_digits(value) for value in view.intercepts.tolist()]),
+        ("Residuals", [f"± {to_digits(value)}" for value in view.scales.tolist()]),
     ]
     return coefficient_table(view, heads, caption, below=below)
 
@@ -126,7 +125,7 @@ def regression_cautions(view: RegressionView, certificate: Certificate) -> list[
     cautions = budget_cautions(certificate)
     repeated = [group for group in view.copies() if len(group) > 1]
     if repeated:
-        named = "; ".join(listed_numbers(group) for group in repeated)
+        named = "; ".join(join_numbers(group) for group in repeated)
         text = (
             f"Components {named} are the same: the noise was too large to tell so many apart. Fewer components say as "
             "much."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from tacit.privacy import Certificate, ReleaseRecord
 from tacit.report import words
 from tacit.report.cautions import Caution
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import number, one_in, rounded, scientific
+from tacit.report.numerals import number, one_in, scientific, to_digits
 from tacit.report.pictures import curve_picture
 from tacit.report.presentation import Presentation
 from tacit.report.tables import region, table, terms
@@ -83,7 +84,7 @@ def facts(certificate: Certificate) -> Html:
     entries = [
         (
             "ε (epsilon)",
-            rounded(budget.epsilon, 4),
+            to_digits(budget.epsilon, 4),
             "void: the noise was seeded" if certificate.seeded else "privacy loss, at most",
         ),
         ("δ (delta)", scientific(budget.delta), one_in(budget.delta) if budget.delta else "pure privacy"),
@@ -100,7 +101,7 @@ def facts(certificate: Certificate) -> Html:
     return element("dl", *shown, class_="card facts")
 
 
-def warned(found: list[Caution]) -> Html:
+def cautions_section(found: list[Caution]) -> Html:
     """Return what a reader should be warned of."""
     if not found:
         return element("p", "Nothing stands out: the budget, the noise and the bounds fit together.")
@@ -117,7 +118,7 @@ def warned(found: list[Caution]) -> Html:
     return element("ul", *items, class_="cautions")
 
 
-def promised(certificate: Certificate) -> Html:
+def promise_section(certificate: Certificate) -> Html:
     """Return the guarantee in plain words, what it leaves open, and what an attacker could learn."""
     rare = table(
         ["Evidence that turns up, if the suspicion is true, in 1 of", "50% suspicion rises to at most"],
@@ -144,8 +145,8 @@ def promised(certificate: Certificate) -> Html:
     )
 
 
-def released(presentation: Presentation, certificate: Certificate) -> Html:
-    """Return every release with its noise."""
+def releases_section(presentation: Presentation, certificate: Certificate, meanings: Mapping[str, str]) -> Html:
+    """Return every release with its noise and what it measures, by the name of its step."""
     head = [
         "Step",
         "Noise",
@@ -156,17 +157,18 @@ def released(presentation: Presentation, certificate: Certificate) -> Html:
         "Noise : person",
         "Signal : noise",
     ]
-    body = [_release(presentation, certificate, record) for record in certificate.releases]
+    body = [_release(presentation, certificate, record, meanings.get(record.name)) for record in certificate.releases]
     return together(
-        element("p", words.releases_made(certificate)),
+        element("p", words.releases_in_words(certificate)),
         region(table(head, body, words_in=(1,), class_="stack"), "Releases and their noise"),
         element("p", _RELEASES.format(whose=presentation.signal_rows), class_="small soft"),
         *(element("p", note, class_="small soft") for note in certificate.notes),
     )
 
 
-def _release(presentation: Presentation, certificate: Certificate, record: ReleaseRecord) -> list[Html | str]:
-    meaning = words.step_meaning(record.name, presentation.measured)
+def _release(
+    presentation: Presentation, certificate: Certificate, record: ReleaseRecord, meaning: str | None
+) -> list[Html | str]:
     people = record.noise_scale / record.sensitivity
     signal = None if certificate.rows is None else certificate.rows * presentation.signal_proportion / people
     return [
@@ -174,14 +176,14 @@ def _release(presentation: Presentation, certificate: Certificate, record: Relea
         record.mechanism,
         f"{record.count:,}",
         f"{record.size:,}",
-        rounded(record.sensitivity),
-        rounded(record.noise_scale),
-        f"{rounded(people)} : 1",
-        "not told" if signal is None else f"{rounded(signal, 2)} : 1" if signal < 10 else f"{number(signal, 0)} : 1",
+        to_digits(record.sensitivity),
+        to_digits(record.noise_scale),
+        f"{to_digits(people)} : 1",
+        "not told" if signal is None else f"{to_digits(signal, 2)} : 1" if signal < 10 else f"{number(signal, 0)} : 1",
     ]
 
 
-def whole_curve(certificate: Certificate) -> Html:
+def curve_section(certificate: Certificate) -> Html:
     """Return the delta(epsilon) curve and some of its values."""
     readings = table(
         ["At δ =", "ε is at most"], [list(row) for row in words.other_readings(certificate)], class_="brief"

@@ -8,24 +8,24 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.report.axes import Scale, Ticks, factor_ticks, frame, shortened, ticks
+from tacit.report.axes import Scale, Ticks, factor_ticks, frame, shorten, ticks
 from tacit.report.linear_view import LinearView
 from tacit.report.markup import Html, element
-from tacit.report.numerals import factor, percent, rounded
+from tacit.report.numerals import factor, percent, to_digits
 from tacit.report.pictures import badges, colour, curve_path, picture
 from tacit.report.regression_view import RegressionView
-from tacit.report.slopes_view import REACH, SlopesView, around, is_level, level_name
+from tacit.report.slopes_view import REACH, SlopesView, is_level, level_name, window_around
 
-_LONGEST_NAME = 18  # characters beside a row
+_LONGEST_NAME = 18  # Characters of a name beside a row.
 _WIDTH, _LEFT = 400, 144.0
-_TALLEST = 15.0  # pixels of one prediction's mark
+_TALLEST = 15.0  # Pixels that the mark of one prediction takes up.
 _TOP, _HEADING = 8.0, 19.0
-_MOST_REACH = 0.5  # how far beyond dots intervals are drawn, of all that the dots take up,
-_USUAL_REACH = 1.5  # or, if they are longer, of an ordinary interval to one side
-_REACH = 2.0  # standard deviations of an input that a picture takes in
+_MOST_REACH = 0.5  # Intervals are drawn this far beyond the dots, as a proportion of the width of all dots,
+_USUAL_REACH = 1.5  # or, if that is longer, this many times half the width of the median interval.
+_REACH = 2.0  # Standard deviations of an input that a picture takes in.
 _POINTS = 61
-MOST_CURVES = 8  # of classes
-_UP = (258.0, 10.0)  # pixels of the vertical axis
+MOST_CURVES = 8  # Classes whose curves are drawn.
+_UP = (258.0, 10.0)  # Pixels where the vertical axis begins and ends.
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -74,10 +74,10 @@ def effects_picture(view: SlopesView, shown: list[int], key: str, label: str, *,
 def lines_picture(view: RegressionView, feature: int, key: str) -> Html:
     """Return the line of each component over one input, the others at their averages, with one residual around it."""
     found = view.features[feature]
-    ends = around(view.middles[feature], _REACH * view.steps[feature], found)
+    ends = window_around(view.middles[feature], _REACH * view.steps[feature], found)
     groups = view.copies()
     lines, wide = view.at_average(feature, ends), view.scales[:, None]
-    slopes = "; ".join(f"component {group[0] + 1} by {rounded(view.slopes[group[0], feature])}" for group in groups)
+    slopes = "; ".join(f"component {group[0] + 1} by {to_digits(view.slopes[group[0], feature])}" for group in groups)
     return _curves(
         key,
         (found.label, view.target),
@@ -97,11 +97,11 @@ def response_picture(view: LinearView, feature: int, key: str, beside: list[int]
     """
     found = view.features[feature]
     values = np.linspace(*view.window(feature), _POINTS)
-    predicted = view.predicted(feature, values)
+    predicted = view.predict(feature, values)
     residual = 0.0 if view.residual is None else view.residual
-    all_shown = np.concatenate([view.predicted(j, view.window(j)) for j in [feature, *beside]], axis=1)
+    all_shown = np.concatenate([view.predict(j, view.window(j)) for j in [feature, *beside]], axis=1)
     likely = view.scale == "log odds"
-    shown = percent if likely else rounded
+    shown = percent if likely else to_digits
     names = [view.likelier(k) for k in range(view.count)] if view.count > 1 else [view.outcome]
     changes = "; ".join(
         f"{name} from {shown(float(curve[0]))} to {shown(float(curve[-1]))}" for name, curve in zip(names, predicted)
@@ -111,7 +111,7 @@ def response_picture(view: LinearView, feature: int, key: str, beside: list[int]
     return _curves(
         key,
         (found.label, label),
-        f"As {found.label} goes from {rounded(values[0])} to {rounded(values[-1])}: {changes}.",
+        f"As {found.label} goes from {to_digits(values[0])} to {to_digits(values[-1])}: {changes}.",
         Scale(0.0, 1.0, *_UP) if likely else _heights(all_shown - residual, all_shown + residual),
         values,
         predicted,
@@ -156,7 +156,7 @@ def _name(row: _Row) -> Html:
     height = (row.top + row.bottom) / 2 + (5.5 if row.feature is None else 4.0)
     kind = "label" if row.indent < 10 else None
     return element(
-        "text", element("title", row.name), shortened(row.name, _LONGEST_NAME), x=row.indent, y=height, class_=kind
+        "text", element("title", row.name), shorten(row.name, _LONGEST_NAME), x=row.indent, y=height, class_=kind
     )
 
 
@@ -182,7 +182,7 @@ def _tone(view: SlopesView, k: int, j: int) -> str:
 
 
 def _amount(effect: float, factors: bool) -> str:
-    return f"×{factor(effect)}" if factors else rounded(effect)
+    return f"×{factor(effect)}" if factors else to_digits(effect)
 
 
 def _heights(low: Array, high: Array) -> Scale:

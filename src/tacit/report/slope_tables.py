@@ -10,10 +10,10 @@ import numpy as np
 from tacit.report.centres import MOST_ROWS
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element
-from tacit.report.numerals import rounded, spread
+from tacit.report.numerals import spread, to_digits
 from tacit.report.slopes_view import SlopesView
 
-_LONG = 40  # rows from which a table is folded up
+_LONG = 40  # Rows from which a table is folded up.
 
 
 class Column(NamedTuple):
@@ -47,7 +47,7 @@ def coefficient_table(
     kind = "by-component hot" if view.count > 1 else "by-component hot brief"
     table = heat_table([*titles, *heads], rows, caption, class_=kind)
     some = "All" if len(shown) == np.count_nonzero(view.slopes.any(axis=0)) else "The strongest"
-    return folded(table, f"{some} {len(shown)} coefficients") if len(shown) > _LONG else table
+    return fold(table, f"{some} {len(shown)} coefficients") if len(shown) > _LONG else table
 
 
 def input_heading(view: SlopesView, j: int) -> Html:
@@ -57,7 +57,7 @@ def input_heading(view: SlopesView, j: int) -> Html:
     return element("th", feature.label, words, scope="row")
 
 
-def folded(content: Html, title: str) -> Html:
+def fold(content: Html, title: str) -> Html:
     """Return what is long behind a title that unfolds it; without a script."""
     return element("details", element("summary", title), content)
 
@@ -65,6 +65,6 @@ def folded(content: Html, title: str) -> Html:
 def _coefficient(view: SlopesView, k: int, j: int) -> str:
     slope = float(view.slopes[k, j])
     if view.errors is None:
-        return rounded(slope)
+        return to_digits(slope)
     error = float(view.errors[k, j])
-    return " ± ".join(spread(slope, error, error)) if error else rounded(slope)
+    return " ± ".join(spread(slope, error, error)) if error else to_digits(slope)

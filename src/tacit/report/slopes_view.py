@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from tacit.arrays import Array
-from tacit.report.feature_views import FeatureView, ignored
+from tacit.report.feature_views import FeatureView, ignored_columns
 from tacit.tables.features import Feature, features
 
-NAMELESS = "the target"  # of an array, which has no name
-LEVEL = 0.9  # how often intervals should hold the truth
-REACH = float(ndtri(0.5 + LEVEL / 2))  # of an interval to both sides, in standard errors
-_LEAST_SHARE = 1e-3  # of a level: noise may have it at none, or below
+NAMELESS = "the target"  # What the target is called if it is an array, which has no name.
+LEVEL = 0.9  # How often intervals should hold the truth.
+REACH = float(ndtri(0.5 + LEVEL / 2))  # Half the width of an interval, in standard errors.
+_LEAST_SHARE = 1e-3  # Least proportion of rows that a level is taken to have; noise may put it at 0 or below.
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +125,12 @@ class SlopesView(FeatureView):
         return replace(self, slopes=self.slopes @ apart.T, intercepts=intercepts, errors=errors)
 
 
-def described(model: Any) -> dict[str, Any]:
+def describe_columns(model: Any) -> dict[str, Any]:
     """Return what a supervised model says of its columns: features of inputs, those ignored, and the target's name."""
     found, names = features(model._domain), model._joint.names
     if model._domain.unbounded:
         found = tuple(replace(each, low=-np.inf, high=np.inf) for each in found)
-    left_out = (name for name in ignored(model._domain) if names is None or name != names[-1])
+    left_out = (name for name in ignored_columns(model._domain) if names is None or name != names[-1])
     return {
         "features": found,
         "ignored": tuple(left_out),
@@ -138,10 +138,10 @@ def described(model: Any) -> dict[str, Any]:
     }
 
 
-def around(middle: float, reach: float, feature: Feature) -> Array:
+def window_around(middle: float, reach: float, feature: Feature) -> Array:
     """Return the two ends of a feature's values within reach of its middle, inside its public range."""
     ends = np.clip([middle - reach, middle + reach], feature.low, feature.high)
-    return ends if ends[0] < ends[1] else np.array([middle - reach, middle + reach])  # a mean at the very edge
+    return ends if ends[0] < ends[1] else np.array([middle - reach, middle + reach])  # The mean is at the very edge.
 
 
 def level_shares(measured: Array) -> Array:

@@ -10,7 +10,7 @@ from tacit.arrays import Array
 from tacit.privacy import Certificate
 from tacit.report.cautions import Caution, budget_cautions, by_gravity
 from tacit.report.markup import Html, element, together
-from tacit.report.numerals import percent, plural, rounded
+from tacit.report.numerals import percent, plural, to_digits
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.synthesis import TableModel
 from tacit.tables import Categorical, Integer
@@ -19,10 +19,10 @@ _INTRODUCTION = (
     "The model knows how rows are spread over each column, shown here, and how each column depends on the others, "
     "which shows in synthetic rows. All numbers are estimates with noise."
 )
-_BARS = 30  # of a column of numbers
+_BARS = 30  # Bars in the picture of a column of numbers.
 _MOST_LEVELS = 12
-_CORE = (0.01, 0.99)  # quantiles between which a column of numbers is drawn
-_LEAST_GAP = 0.001  # share of missing cells that is told
+_CORE = (0.01, 0.99)  # Quantiles between which a column of numbers is drawn.
+_LEAST_GAP = 0.001  # Least proportion of missing cells that is told.
 _WIDTH, _HEIGHT = 300.0, 90.0
 
 
@@ -113,8 +113,8 @@ def _column(view: TableView, name: str) -> list[Html]:
         low, high, bars = view.histogram(name)
         if name in view.whole:
             low, high = low + 0.5, high - 0.5
-        ends = element("p", element("span", rounded(low)), element("span", rounded(high)), class_="ends small soft")
-        return [title, _bars(bars, f"{name}, from {rounded(low)} to {rounded(high)}"), ends]
+        ends = element("p", element("span", to_digits(low)), element("span", to_digits(high)), class_="ends small soft")
+        return [title, _bars(bars, f"{name}, from {to_digits(low)} to {to_digits(high)}"), ends]
     shares = view.shares[name][: len(view.levels[name])]
     order = np.argsort(-shares, kind="stable")
     items = (

@@ -142,7 +142,7 @@ class MixtureView:
 
     def overlap(self, i: int, j: int) -> float:
         """Return how alike two components are, from 0 to 1 (Bhattacharyya coefficient)."""
-        units = np.sqrt(np.diagonal(self.covariances[i] + self.covariances[j]))  # so that units do not matter
+        units = np.sqrt(np.diagonal(self.covariances[i] + self.covariances[j]))  # Then units do not matter.
         first, second = (self.covariances[k] / np.outer(units, units) for k in (i, j))
         middle, apart = (first + second) / 2, (self.means[i] - self.means[j]) / units
         volumes = np.linalg.slogdet(np.stack([middle, first, second]))[1]

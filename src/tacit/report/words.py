@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.privacy import Certificate
-from tacit.report.numerals import number, one_in, plural, rounded, scientific
+from tacit.report.numerals import number, one_in, plural, scientific, to_digits
 
-STRONG_EPSILON = 1.0  # up to here the odds of anything change by less than a factor e
-WEAK_EPSILON = 8.0  # beyond, odds may change three-thousandfold, and the promise is mostly one of good manners
+STRONG_EPSILON = 1.0  # Up to this epsilon, the odds of anything change by at most a factor e.
+WEAK_EPSILON = 8.0  # Beyond this epsilon, odds may change three-thousandfold: a weak promise.
 
 SEEDED = (
     "The noise came from a fixed seed (random_state). Whoever knows or guesses the seed can take the noise away and "
@@ -21,50 +21,6 @@ SEEDED = (
 )
 
 VOID = "The noise was seeded, so none of this holds. It is what the same fit would promise without a seed."
-
-_STEPS = {
-    "magnitudes": "how large the cells of each column are, to find bounds",
-    "growing moments": "size, centre and spread of {each}, for a start",
-    "refining moments": "size, centre and spread of {each}, measured again from there",
-    "summary moments": "size, centre and spread of many small clusters, which the clusters are made of",
-    "tails": "how far each column scatters in {each}, far-off rows included",
-    "outliers": "how many rows no component explains",
-    "model choice": "how much more likely rows are with more components, to choose how many",
-    "moments": "size, centre and spread of {each}",
-    "cluster sums": "size of each cluster, and the sum of its rows",
-    "cluster counts": "size of each cluster",
-    "cluster means": "the sum of each cluster's rows",
-    "columns": "centre and spread of each column by itself",
-    "second moments": "how columns vary together, in their own units",
-    "second moment": "how columns vary together, about the centre of the bounds",
-    "cell counts": "how many rows are in each bin or level of each column",
-    "finer cell counts": "the same, where many rows share a bin",
-    "pair counts": "how many rows are in each pair of bins or levels of two columns",
-    "weights": "size of each component",
-    "whitening moments": "centre and spread of all columns together",
-    "growing scores": "how far {each} predicts too high or too low, and where, for a start",
-    "refining scores": "how far {each} predicts too high or too low, and where, again from there",
-    "final scores": "the same once more, with most of the budget",
-    "observed cells": "how many cells of each column are there",
-    "moments of the table": "centre and spread of all columns together, from the cells that are there",
-    "expected scores": "how far the regression predicts too high or too low, and where",
-    "curvature": "how fast that changes as coefficients move",
-    "squared residuals": "how far predictions are off, squared",
-    "level": "how far predictions are off on the whole",
-    "levels": "how many rows have each level of each column",
-    "early gradient": "which way coefficients should move, each time from other rows",
-    "gradient": "which way coefficients should move",
-    "snapshot gradient": "which way coefficients should move, from all rows",
-    "sampled difference": "how that differs a few steps on, in a sample of rows",
-    "tilt": "a random slope that was added to what is minimised",
-    "minimum": "the coefficients for which losses are least, with noise",
-    "corner": "which coefficient should move",
-    "intercept": "which way the level should move",
-    "coefficients": "coefficients found in many small shares of the rows, put together",
-    "number of rows": "how many rows there are",
-    "means": "centre of one component",
-    "covariances": "spread of one component",
-}
 
 _PROTECTED = {
     "replace_one": (
@@ -130,11 +86,11 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
         rows = "How many rows there are counts as public."
     else:
         rows = f"How many rows there are is public: {certificate.rows:,}."
-    factor = f"{rounded(math.exp(budget.epsilon))} times" if budget.epsilon < 50 else "so many times"
+    factor = f"{to_digits(math.exp(budget.epsilon))} times" if budget.epsilon < 50 else "so many times"
     items = [
         ("What is protected", f"{what}. {rows} One row counts as one person."),
         (
-            f"ε (epsilon) = {rounded(budget.epsilon, 4)}",
+            f"ε (epsilon) = {to_digits(budget.epsilon, 4)}",
             "Take anything that anyone might conclude from this page. They would have concluded it with nearly the "
             f"same probability {otherwise}: at most {factor} (e to the power of ε) more or less likely. Smaller is "
             "more private.",
@@ -197,21 +153,9 @@ def other_readings(certificate: Certificate) -> list[tuple[str, str]]:
     deltas = sorted({1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, certificate.budget.delta}, reverse=True)
     epsilons = [certificate.epsilon(delta) for delta in deltas]
     return [
-        (scientific(delta), rounded(epsilon) if math.isfinite(epsilon) else "none proven")
+        (scientific(delta), to_digits(epsilon) if math.isfinite(epsilon) else "none proven")
         for delta, epsilon in zip(deltas, epsilons)
     ]
-
-
-def step_meaning(name: str, each: str) -> str | None:
-    """Return what a step of a model's plan releases, if it is one; `each` is what is measured, "each component".
-
-    Examples
-    --------
-    >>> step_meaning("moments", "each component"), step_meaning("else", "all rows")
-    ('size, centre and spread of each component', None)
-    """
-    meaning = _STEPS.get(name)
-    return None if meaning is None else meaning.format(each=each)
 
 
 def curve_caption(certificate: Certificate) -> str:
@@ -220,14 +164,14 @@ def curve_caption(certificate: Certificate) -> str:
     proven = certificate.epsilon()
     caption = (
         "One guarantee has many readings: every point of the curve holds at once. A larger ε is exceeded more rarely, "
-        f"with the smaller δ. The dot is the budget, ε = {rounded(budget.epsilon)} at δ = {scientific(budget.delta)}"
+        f"with the smaller δ. The dot is the budget, ε = {to_digits(budget.epsilon)} at δ = {scientific(budget.delta)}"
     )
     if proven < 0.99 * budget.epsilon:
-        caption += f"; what was released needs less than that, ε = {rounded(proven)} at the same δ"
+        caption += f"; what was released needs less than that, ε = {to_digits(proven)} at the same δ"
     return f"{caption}. {VOID}" if certificate.seeded else f"{caption}."
 
 
-def releases_made(certificate: Certificate) -> str:
+def releases_in_words(certificate: Certificate) -> str:
     """Return how many releases there were, of how many that were paid for."""
     planned = sum(step.releases for step in certificate.plan.steps)
     made = sum(record.count for record in certificate.releases)

@@ -49,10 +49,9 @@ from tacit.tables import Domain, Schema
 __all__ = ["load_model", "save_model"]
 
 FORMAT = "tacit.model/1"
-_STORED = {card.name: card for card in CARDS if not isinstance(card.stored, Without)}
 _PRIVATE = "Made under differential privacy; the certificate says how private."
 _BOUNDS = ("bounds", "target_bounds")
-_NOT_STORED = ("ledger", "random_state", "verbose")  # they belong to the place and the moment of the fit
+_NOT_STORED = ("ledger", "random_state", "verbose")  # They belong to the place and the moment of the fit.
 
 
 def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
@@ -81,10 +80,8 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
     """
     path = Path(path)
     card = find_card(model)
-    if card is None or card.name not in _STORED:
-        raise TypeError(
-            f"A model file holds one of tacit.{', tacit.'.join(_STORED)}, and this is a {type(model).__name__}."
-        )
+    if card is None or isinstance(card.stored, Without):
+        raise TypeError(f"A model file holds one of {', '.join(_stored())}, and this is a {type(model).__name__}.")
     if not hasattr(model, "privacy_"):
         raise ValueError("This model is not fitted; call fit first.")
     domain = model._stated_domain()
@@ -102,7 +99,7 @@ def save_model(model: PrivateEstimator, path: str | PathLike[str]) -> Path:
         "releases": model.n_iter_,
         "certificate": json.loads(model.privacy_.to_json()),
     }
-    text = ",\n".join(f" {_json(key)}: {_shown(key, value)}" for key, value in values.items())
+    text = ",\n".join(f" {_json(key)}: {_json_lines(key, value)}" for key, value in values.items())
     with write_whole(path) as temporary:
         temporary.write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
     return path
@@ -123,7 +120,12 @@ def load_model(path: str | PathLike[str]) -> Any:
     raise ValueError(f"The model in {path} is damaged: {reason.rstrip('.')}. Take it from a copy, or fit it again.")
 
 
-def _shown(key: str, value: Any) -> str:
+def _stored() -> list[str]:
+    """Return the names of estimators that a file can hold."""
+    return [card.name for card in CARDS.values() if not isinstance(card.stored, Without)]
+
+
+def _json_lines(key: str, value: Any) -> str:
     """Return a value as JSON: what people read on many lines, and numbers, which may be millions, on one."""
     return _json(value, indent=1).replace("\n", "\n ") if key in ("parameters", "certificate") else _json(value)
 
@@ -168,7 +170,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"There is no model file {path}. Check the path; tacit fit makes one.")
     try:
         values = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):  # of UTF-8 and of JSON
+    except (ValueError, RecursionError):  # Errors of UTF-8 and of JSON.
         values = None
     if not isinstance(values, dict) or not str(values.get("format")).startswith("tacit.model/"):
         raise ValueError(f"{path} is not a model file of tacit, or is damaged.")
@@ -184,9 +186,9 @@ def _refuse_constant(name: str) -> float:
 
 
 def _model(values: dict[str, Any]) -> PrivateEstimator:
-    if values["estimator"] not in _STORED:
-        raise ValueError(f"the estimator should be one of {', '.join(_STORED)}")
-    card = _STORED[values["estimator"]]
+    if values["estimator"] not in _stored():
+        raise ValueError(f"the estimator should be one of {', '.join(_stored())}")
+    card = CARDS[values["estimator"]]
     parameters = read_method(card.estimator, values["parameters"])
     schema = Schema.from_dict(parameters["bounds"]) if isinstance(parameters["bounds"], dict) else None
     for name in _BOUNDS:

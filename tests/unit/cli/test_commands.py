@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.app import app
-from tacit.cli.fit_options import _saved
+from tacit.cli.fit_options import _save
 from tacit.storage import load_model
 from tacit.tables import Schema
 
@@ -200,10 +200,10 @@ def test_plan_shows_steps_that_depend_on_epsilon(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--model", "moments", "-d", 3, "-n", 99, "-k", 2), "Moments have no parts"),
+        (("--model", "moments", "-d", 3, "-n", 99, "-k", 2), "--model moments has no parts"),
         (("--model", "kmeans", "-d", 3, "-n", 99), "Pass --clusters NUMBER"),
         (("-d", 3, "-n", 99), "Pass --components NUMBER"),
-        (("--model", "factors", "-d", 3, "-n", 99, "-k", 1, "--covariance", "diag"), "--covariance is for mixtures"),
+        (("--model", "factors", "-d", 3, "-n", 99, "-k", 1, "--covariance", "diag"), "--covariance is for mixture;"),
         (("--model", "forest", "-d", 3, "-n", 99, "-k", 1), "forest"),
     ],
 )
@@ -281,7 +281,7 @@ def test_a_model_that_was_paid_for_is_not_overwritten(run, fitted):
 
 def test_a_model_that_was_paid_for_is_not_lost(fitted, tmp_path, capsys):
     model = load_model(fitted)
-    path = _saved(model, tmp_path / "gone" / "model.tacit")
+    path = _save(model, tmp_path / "gone" / "model.tacit")
     np.testing.assert_array_equal(load_model(path).means_, model.means_)
     assert str(path) in capsys.readouterr().err.replace("\n", "")
 

@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit.cli.forecast import forecast
 from tacit.models.trials.mixture import mixture_errors
-from tacit.models.trials.simulation import Setting, drawn_factors, drawn_mixture, mixture_rows, ordinary_mixture
+from tacit.models.trials.simulation import Setting, mixture_rows, ordinary_mixture, random_factors, random_mixture
 from tacit.tables import Boolean, Categorical, Integer, Numeric
 
 NUMBERS = Setting.of(None, 3)
@@ -65,11 +65,8 @@ def test_the_plan_of_a_schema_is_that_of_a_fit_with_it():
     """A table of levels is fitted as a table of levels, not as one of numbers."""
     setting = Setting.of(MIXED, 4)
     (each,) = forecast("mixture", setting, 500, 2, [1.0], tables=1)
-    rows, _ = setting.table(
-        mixture_rows(drawn_mixture(2, "full", setting.domain, np.random.default_rng(0)), 500, np.random.default_rng(0))[
-            0
-        ]
-    )
+    rng = np.random.default_rng(0)
+    rows, _ = setting.table(mixture_rows(random_mixture(2, "full", setting.domain, rng), 500, rng)[0])
     assert isinstance(rows, pa.Table)
     assert rows.schema.types == [pa.int64(), pa.float64(), pa.bool_(), pa.string()]
     assert each.plan == tacit.GaussianMixture(2, bounds=MIXED, random_state=0).fit(rows).privacy_.plan
@@ -87,7 +84,7 @@ def test_the_same_seed_gives_the_same_figures():
 def test_simulated_mixtures_have_the_shape_that_is_fitted(kind):
     rng = np.random.default_rng(0)
     setting = Setting.of(None, 4)
-    truth = drawn_mixture(3, kind, setting.domain, rng)
+    truth = random_mixture(3, kind, setting.domain, rng)
     X, encoded = setting.table(mixture_rows(truth, 20_000, rng)[0])
     assert abs(X).max() <= 1
     ordinary = ordinary_mixture(truth, encoded, kind, setting.domain.least_variances)
@@ -103,7 +100,7 @@ def test_the_ordinary_fit_is_scikit_learns():
     from sklearn.mixture import GaussianMixture
 
     rng = np.random.default_rng(1)
-    truth = drawn_mixture(3, "full", NUMBERS.domain, rng)
+    truth = random_mixture(3, "full", NUMBERS.domain, rng)
     X, _ = mixture_rows(truth, 5000, rng)
     ours = ordinary_mixture(truth, X, "full", np.zeros(3))
     theirs = GaussianMixture(
@@ -116,7 +113,7 @@ def test_the_ordinary_fit_is_scikit_learns():
 def test_the_ordinary_fit_finds_levels():
     rng = np.random.default_rng(2)
     setting = Setting.of(MIXED, 4)
-    truth = drawn_mixture(2, "full", setting.domain, rng)
+    truth = random_mixture(2, "full", setting.domain, rng)
     _, encoded = setting.table(mixture_rows(truth, 20_000, rng)[0])
     ordinary = ordinary_mixture(truth, encoded, "full", setting.domain.least_variances[:2])
     np.testing.assert_allclose(ordinary.probabilities, truth.probabilities, atol=0.02)
@@ -124,7 +121,7 @@ def test_the_ordinary_fit_finds_levels():
 
 def test_simulated_factors_have_something_in_common():
     rng = np.random.default_rng(0)
-    truth = drawn_factors(2, 6, rng)
+    truth = random_factors(2, 6, rng)
     shared = (truth.loadings**2).sum(axis=1) / np.diag(truth.covariance())
     assert ((shared > 0.3) & (shared < 0.95)).all()
 
@@ -132,7 +129,7 @@ def test_simulated_factors_have_something_in_common():
 def test_errors_do_not_depend_on_the_order_of_components():
     rng = np.random.default_rng(1)
     setting = Setting.of(MIXED, 4)
-    truth = drawn_mixture(3, "full", setting.domain, rng)
+    truth = random_mixture(3, "full", setting.domain, rng)
 
     class Turned:
         _mixture = truth.take(np.array([2, 0, 1]), truth.weights[[2, 0, 1]])

@@ -139,4 +139,4 @@ def test_plans_need_a_target_where_there_is_a_schema(run, run_json):
         refused = run(*plan, "--schema", "schema.toml", *arguments, code=2).stderr
         assert "a column of numbers: age, income" in " ".join(refused.replace("│", " ").split())
     refused = run("plan", "--columns", 3, "--rows", 2000, "-k", 1, "--target", "income", code=2).stderr
-    assert "--target is for regressions" in " ".join(refused.replace("│", " ").split())
+    assert "--target is for models of one column by the others" in " ".join(refused.replace("│", " ").split())

@@ -59,7 +59,7 @@ MODELS = [
 
 
 def cannot_hold(estimator):
-    if isinstance(estimator, SVC) or estimator.solver in ("output", "objective"):
+    if estimator.solver in ("output", "objective"):
         reason = "Weights of 1000 and 0.0001 come with noise for rows of weight 1000, on a handful of rows."
         few = "Noise for a penalty that leaves most of the target explained drowns 200 rows."
         return {"check_class_weight_classifiers": reason, "check_regressors_train": few}
@@ -68,6 +68,8 @@ def cannot_hold(estimator):
 
 @parametrize_with_checks(MODELS, expected_failed_checks=cannot_hold)
 def test_scikit_learn_checks(estimator, check):
+    if isinstance(estimator, SVC) and check.func.__name__ == "check_class_weight_classifiers":
+        pytest.skip("With weights of 1000 and 0.0001 the intercept stays near 0 at any budget; the seed decides.")
     check(estimator)
 
 

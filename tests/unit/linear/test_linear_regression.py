@@ -336,7 +336,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_charged(kind, options, words
     [
         ({"n_iter": 0}, "n_iter must be"),
         ({"learning_rate": -1.0}, "learning_rate must be"),
-        ({"moment_bound": 0}, "over 0"),
+        ({"moment_bound": 0}, "must be a positive number"),
         ({"batch_size": 1.5}, "batch_size must be"),
         ({"batch_size": 0}, "batch_size must be"),
     ],

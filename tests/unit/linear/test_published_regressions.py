@@ -103,7 +103,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_charged(options, words, tmp_
         (TrimmedDescent, {"gradient_bounds": "wide"}, "needs gradient_bounds"),
         (TrimmedDescent, {"gradient_bounds": 1.0, "n_iter": 0}, "n_iter must be"),
         (SampleAggregate, {"coef_bound": -1.0}, "coef_bound must be"),
-        (BlockMean, {"coef_bound": 0.0}, "over 0"),
+        (BlockMean, {"coef_bound": 0.0}, "must be a positive number"),
     ],
     ids=str,
 )

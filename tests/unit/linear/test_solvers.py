@@ -9,7 +9,7 @@ from tacit.linear.accelerated_descent import AcceleratedDescent
 from tacit.linear.coordinates import Coordinates, Scatter
 from tacit.linear.newton import GRADIENT, Newton, correct_hessian, secant
 from tacit.linear.problem import Problem
-from tacit.linear.solver import OWN_SOLVERS, PUBLISHED_SOLVERS
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.privacy import Budget, Sampled
 from tacit.published import SGD, SVRG, GradientDescent, Katyusha, RobustSGD, SVRGPlusPlus, variance_reduced
 from tacit.published.variance_reduced import DIFFERENCE, SNAPSHOT, differences

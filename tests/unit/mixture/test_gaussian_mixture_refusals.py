@@ -245,7 +245,7 @@ def test_rows_that_cannot_be_scored_by_a_schema():
     [
         ({"noise": "LGL"}, "noise must be one of GGG, LLG"),
         ({"composition": "free"}, "composition must be one of linear, advanced, zcdp, moments"),
-        ({"delta_each": 0.0}, "delta_each must be a number over 0"),
+        ({"delta_each": 0.0}, "delta_each must be a positive number, at most 1"),
         ({"n_iter": 0}, "n_iter must be"),
     ],
     ids=repr,

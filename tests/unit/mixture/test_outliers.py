@@ -122,7 +122,7 @@ def test_rows_with_missing_cells_count_by_the_cells_they_have():
 
 
 def test_reports_and_summaries_tell_of_outliers():
-    from tacit.models.results.mixture import summary
+    from tacit.cli.results import summary
     from tacit.report.view import MixtureView
 
     model = fit(heavy(), epsilon=4.0)

@@ -10,8 +10,10 @@ import inspect
 import re
 import runpy
 import warnings
+from dataclasses import replace
 from enum import EnumMeta
 from functools import cache
+from html import escape
 from importlib import import_module
 from pathlib import Path
 
@@ -21,35 +23,31 @@ from typer.testing import CliRunner
 
 import tacit
 from tacit.cli.app import app
-from tacit.models import CARDS, Without, card_named, find_card
+from tacit.cli.forecast import forecast
+from tacit.models import CARDS, Without, card_named, find_card, register
 from tacit.models.command import REQUIRED
-from tacit.models.registry import COMMANDS, TRIALS
+from tacit.models.registry import commands, forecast_cards
+from tacit.models.reports import step_meanings
 from tacit.models.trials.simulation import Setting
-from tacit.models.trials.trial import FIGURES
 from tacit.report import report_html
-from tacit.report.words import step_meaning
 from tacit.sources import as_source
+from usual_fits import X, usual_fit
 
 ROOT = Path(__file__).parents[3]
 TESTS = ROOT / "tests"
 PUBLIC = {name for name in tacit.__all__ if hasattr(getattr(tacit, name), "fit")}
-NAMES = [card.name for card in CARDS]
+NAMES = list(CARDS)
+COMMANDS = commands()
 SENTENCE = re.compile(r"[A-Z].+\.")
 
 
 def having(what):
-    return [card.name for card in CARDS if not isinstance(getattr(card, what), Without)]
-
-
-@cache
-def usual_fits():
-    """How replays fit each estimator: rows and options."""
-    return runpy.run_path(str(TESTS / "privacy" / "test_replay.py"))["USUAL"]
+    return [card.name for card in CARDS.values() if not isinstance(getattr(card, what), Without)]
 
 
 @cache
 def fitted(name):
-    rows, options = usual_fits()[name]
+    rows, options = usual_fit(card_named(name))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return getattr(tacit, name)(**options, random_state=0).fit(*rows)
@@ -80,10 +78,7 @@ def test_what_a_model_lacks_has_a_reason(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_functions_that_are_imported_later_are_there(name):
     card = card_named(name)
-    parts = [card.presentation, card.predictions]
-    parts += [] if isinstance(card.results, Without) else [card.results.blocks, card.results.summary]
-    parts += [] if isinstance(card.trial, Without) else [card.trial.draw, card.trial.create]
-    for part in parts:
+    for part in (card.presentation, getattr(card.trial, "draw", None)):
         if callable(part):
             assert callable(getattr(import_module(part.__module__), part.__name__))
 
@@ -97,7 +92,8 @@ def test_a_model_has_a_page_of_its_own(name):
 
 @pytest.mark.parametrize("name", having("presentation"))
 def test_a_page_says_what_each_release_measures(name):
-    assert [each.name for each in fitted(name).privacy_.releases if not step_meaning(each.name, "all rows")] == []
+    page, meanings = report_html(fitted(name)), step_meanings(card_named(name))
+    assert [each.name for each in fitted(name).privacy_.releases if escape(meanings[each.name]) not in page] == []
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {*having("presentation")}))
@@ -132,13 +128,13 @@ def requests(command):
     for option in command.options:
         words = list(option.type) if isinstance(option.type, EnumMeta) else [usual[option.name]]
         for word in words:
-            yield command.request(usual | {option.name: word}, True)
+            yield command.to_fit(usual | {option.name: word}, True)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_a_command_fits_the_models_that_have_it_with_options_they_know(command):
     fits = list(requests(command))
-    assert {each.estimator for each in fits} == {card.name for card in CARDS if card.command is command}
+    assert {each.estimator for each in fits} == {card.name for card in CARDS.values() if card.command is command}
     for estimator, parameters in fits:
         known = {*inspect.signature(getattr(tacit, estimator)).parameters, "target"}
         assert {*parameters} <= known
@@ -162,8 +158,17 @@ def test_what_a_command_fits_is_shown_and_summarised(name):
     assert results.summary(model)
 
 
-def test_models_with_a_command_say_what_they_found():
-    assert having("results") == having("command")
+def test_every_model_has_a_command_a_page_and_a_stored_form_but_a_loss_of_ones_own():
+    everything = [name for name in NAMES if name != "ERM"]
+    assert having("command") == having("results") == having("presentation") == having("stored") == everything
+
+
+def test_no_model_or_command_takes_the_name_of_another():
+    card = card_named("KMeans")
+    for other in (card, replace(card, name="Other", command=replace(card.command))):
+        with pytest.raises(ValueError, match="already; choose another"):
+            register(other)
+    assert list(CARDS) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -173,23 +178,21 @@ def test_a_fit_has_a_plan_that_its_budget_covers(name):
     assert certificate.delta(certificate.budget.epsilon) <= certificate.budget.delta
 
 
-@pytest.mark.parametrize("kind", TRIALS)
+@pytest.mark.parametrize("kind", forecast_cards())
 def test_a_forecast_has_figures_with_names(kind):
-    card, setting = TRIALS[kind], Setting.of(None, 3)
-    size = None if card.trial.parts is None else 2
-    table = card.trial.draw(setting, 500, size, {}, np.random.default_rng(0))
-    create = card.trial.create or card.estimator
-    model = create(*([] if size is None else [size]), bounds=setting.bounds, epsilon=20.0, random_state=0)
-    assert {*table.judge(model.fit(table.rows, *table.target))} <= {*FIGURES}
-    assert {*card.trial.options} <= {*inspect.signature(card.estimator).parameters}
+    card, trial = forecast_cards()[kind], forecast_cards()[kind].trial
+    (expected,) = forecast(kind, Setting.of(None, 3), 500, None if trial.size is None else 2, [20.0], tables=1)
+    worst = {f"worst_{name}" for name, figure in trial.figures.items() if figure.worst}
+    assert {*expected.figures} <= {*trial.figures} | worst
+    assert {each.parameter or each.name for each in trial.options} <= {*inspect.signature(card.estimator).parameters}
+    assert {*trial.options} <= {*card.command.options}
 
 
 @pytest.mark.parametrize("name", having("predictions"))
 def test_predictions_are_columns_with_a_cell_for_each_row(name):
-    rows = usual_fits()["GaussianMixture"][0][0]
-    columns = card_named(name).predictions(fitted(name), as_source(rows))
+    columns = card_named(name).predictions.columns(fitted(name), as_source(X))
     assert columns
-    assert {np.shape(column) for column in columns.values()} == {(len(rows),)}
+    assert {np.shape(column) for column in columns.values()} == {(len(X),)}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -203,11 +206,6 @@ def test_a_model_that_draws_rows_does(name):
 def test_a_page_of_the_documentation_is_about_it(name):
     page = ROOT / "docs" / card_named(name).docs
     assert re.search(rf"\b{name}\b", page.read_text(encoding="utf-8"))
-    assert f": {page.name}\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-
-
-def test_every_model_is_replayed():
-    assert sorted(usual_fits()) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

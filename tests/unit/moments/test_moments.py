@@ -46,6 +46,13 @@ def test_near_the_truth(method, most, neighbors):
     assert np.allclose(moments.second_moment_, moments.covariance_ + np.outer(moments.mean_, moments.mean_))
 
 
+@pytest.mark.parametrize("method", ["iterated", "staged", "published"])
+def test_a_public_number_of_rows_is_told_as_it_is(method):
+    """Also where its noise would be larger than it is."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    assert tacit.Moments(method=method, epsilon=0.5, bounds=(-10, 10), random_state=0).fit(X).count_ == 30
+
+
 def test_few_rows_beside_columns():
     """Where the covariance drowns, columns are still known, and so are directions that stand out."""
     model, X = factor_rows(5_000, 60, 3)

@@ -9,6 +9,7 @@ import pytest
 from pages import EVIL, Page
 
 import tacit
+from tacit.models import find_card
 from tacit.report import report_html
 from tacit.report.axes import Scale, factor_ticks
 from tacit.report.linear_models import linear_cautions, results
@@ -16,7 +17,6 @@ from tacit.report.linear_view import LinearView
 from tacit.report.linear_words import nothing, reading
 from tacit.report.pictures import badges
 from tacit.report.slopes_view import REACH
-from tacit.report.words import step_meaning
 from tacit.storage import load_model, save_model
 from tacit.tables import Boolean, Categorical, Ignored, Numeric
 
@@ -90,8 +90,7 @@ def test_pages_are_whole_and_nothing_of_the_user_becomes_markup(models, name):
 def test_every_step_is_explained(models, name):
     page = Page(report_html(models[name]))
     for step in models[name].privacy_.plan.steps:
-        meaning = step_meaning(step.name, "the model")
-        assert meaning
+        meaning = find_card(models[name]).steps[step.name]
         assert f"{step.name} {meaning}" in page.text
 
 
@@ -100,7 +99,7 @@ def test_steps_of_published_solvers_are_explained_too():
     X = rng.normal(size=(500, 2))
     model = tacit.LogisticRegression(classes=[0, 1], solver="svrg", bounds=5, random_state=0).fit(X, X[:, 0] > 0)
     page = Page(report_html(model)).text
-    assert all(step_meaning(step.name, "the model") in page for step in model.privacy_.plan.steps)
+    assert all(find_card(model).steps[step.name] in page for step in model.privacy_.plan.steps)
     assert "newton alone keeps account" in page
 
 
@@ -234,7 +233,7 @@ def test_predictions_at_an_average_row(models):
         values = np.linspace(*view.window(age), 5)
         low, high = view.window(age)
         assert 0 <= low < high <= 120
-        predicted = view.predicted(age, values)
+        predicted = view.predict(age, values)
         linear = view.intercepts[:, None] + view.slopes @ view.average_row()[:, None]
         linear = linear + view.slopes[:, [age]] * (values - view.middles[age])
         if name == "multinomial":
@@ -255,7 +254,7 @@ def test_odds_and_probabilities_are_those_of_the_truth():
     )
     said = re.match("Goes with ([0-9.]+) times the odds of class yes", reading(view, 0, 0)[1])
     assert float(said[1]) == pytest.approx(np.e, rel=0.2)
-    np.testing.assert_allclose(view.predicted(0, np.array([3.0, 5.0]))[0], [0.5, 0.881], atol=0.04)
+    np.testing.assert_allclose(view.predict(0, np.array([3.0, 5.0]))[0], [0.5, 0.881], atol=0.04)
 
 
 def test_ticks_of_factors_stay_few_and_apart():

@@ -203,7 +203,7 @@ def test_writing_returns_the_path_and_replaces(tmp_path, model):
 
 
 def test_what_cannot_be_reported_gets_a_sentence(model):
-    with pytest.raises(TypeError, match=r"about a fitted model, one of tacit.GaussianMixture, .* and this is a dict"):
+    with pytest.raises(TypeError, match=r"about a fitted model, one of GaussianMixture, .* and this is a dict"):
         report_html({})
     with pytest.raises(ValueError, match="not fitted"):
         report_html(tacit.GaussianMixture(random_state=0))

@@ -289,7 +289,7 @@ def test_only_fitted_models_are_saved(path):
         save_model(tacit.GaussianMixture(bounds=1.0), path)
     with pytest.raises(ValueError, match="not fitted"):
         save_model(tacit.Moments(bounds=1.0), path)
-    with pytest.raises(TypeError, match="holds one of tacit"):
+    with pytest.raises(TypeError, match="holds one of GaussianMixture"):
         save_model({"weights": [1.0]}, path)
     assert not path.exists()
 

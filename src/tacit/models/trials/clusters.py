@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans as OrdinaryKMeans
 
 from tacit.clusters import KMeans
-from tacit.models.trials.simulation import Setting, drawn_mixture, mixture_rows
+from tacit.models.trials.simulation import Setting, mixture_rows, random_mixture
 from tacit.models.trials.trial import NEAR, TEST_ROWS, SimulatedTable
 
 __all__ = ["draw"]
@@ -19,7 +19,7 @@ _STARTS = 5  # Starts of ordinary k-means, beside the truth.
 
 def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> SimulatedTable:
     """Return a table of clusters, and how much farther from centres rows are than with ordinary k-means."""
-    truth = drawn_mixture(size, "spherical", setting.domain, rng)
+    truth = random_mixture(size, "spherical", setting.domain, rng)
     z, labels = mixture_rows(truth, rows, rng)
     train, encoded = setting.table(z)
     test, encoded_test = setting.table(mixture_rows(truth, TEST_ROWS, rng)[0])

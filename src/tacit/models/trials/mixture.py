@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from tacit.arrays import Array
 from tacit.mixture import GaussianMixture
 from tacit.mixture.table_mixture import TableMixture
-from tacit.models.trials.simulation import Setting, drawn_mixture, log_densities, mixture_rows, ordinary_mixture
+from tacit.models.trials.simulation import Setting, log_densities, mixture_rows, ordinary_mixture, random_mixture
 from tacit.models.trials.trial import NEAR, TEST_ROWS, SimulatedTable
 
 __all__ = ["draw", "mixture_errors"]
@@ -19,7 +19,7 @@ __all__ = ["draw", "mixture_errors"]
 def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator) -> SimulatedTable:
     """Return a table of a mixture, and what a private fit loses beside expectation-maximisation from the truth."""
     kind = options.get("covariance_type", "full")
-    truth = drawn_mixture(size, kind, setting.domain, rng)
+    truth = random_mixture(size, kind, setting.domain, rng)
     train, encoded = setting.table(mixture_rows(truth, rows, rng)[0])
     test, encoded_test = setting.table(mixture_rows(truth, TEST_ROWS, rng)[0])
     least = setting.domain.least_variances[list(truth.layout.numbers)]

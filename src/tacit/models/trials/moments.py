@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import subspace_angles
 
 from tacit.arrays import Array
-from tacit.models.trials.simulation import Setting, drawn_factors
+from tacit.models.trials.simulation import Setting, random_factors
 from tacit.models.trials.trial import TEST_ROWS, SimulatedTable
 from tacit.moments import FactorAnalysis, Moments
 from tacit.moments.factors import Factors, likeliest_factors
@@ -23,7 +23,7 @@ def draw_factors(
     setting: Setting, rows: int, size: int, options: dict[str, Any], rng: np.random.Generator
 ) -> SimulatedTable:
     """Return a table of factors, and what a private fit loses beside the likeliest factors."""
-    truth = drawn_factors(size, setting.domain.columns, rng)
+    truth = random_factors(size, setting.domain.columns, rng)
     train, encoded = setting.table(truth.sample(rows, rng))
     test, encoded_test = setting.table(truth.sample(TEST_ROWS, rng))
     ordinary = likeliest_factors(*_moments_of(encoded, setting), size)
@@ -41,7 +41,7 @@ def draw_moments(
 ) -> SimulatedTable:
     """Return a table of factors, and how far private moments are from those of the rows."""
     columns = setting.domain.columns
-    train, encoded = setting.table(drawn_factors(min(_MOMENT_FACTORS, columns), columns, rng).sample(rows, rng))
+    train, encoded = setting.table(random_factors(min(_MOMENT_FACTORS, columns), columns, rng).sample(rows, rng))
     mean, covariance = _moments_of(encoded, setting)
     deviations = np.sqrt(np.diag(covariance))
     correlations = covariance / np.outer(deviations, deviations)

@@ -20,15 +20,15 @@ from tacit.moments.factors import Factors
 from tacit.sources import BLOCK_ROWS
 from tacit.tables import Domain, Schema
 
-__all__ = ["Setting", "drawn_factors", "drawn_mixture", "log_densities", "mixture_rows", "ordinary_mixture"]
+__all__ = ["Setting", "log_densities", "mixture_rows", "ordinary_mixture", "random_factors", "random_mixture"]
 
 
-_REACH = 0.7  # means are drawn from -0.7 to 0.7
-_DEVIATIONS = (0.08, 0.25)  # of columns in a component, for a single one
-_DRAWS = 20  # sets of means, of which the one that is farthest apart is taken
+_REACH = 0.7  # Means are drawn from -0.7 to 0.7.
+_DEVIATIONS = (0.08, 0.25)  # Least and largest standard deviation of a column in a component, if there is only one.
+_DRAWS = 20  # Sets of means that are drawn; the one whose means are farthest apart is taken.
 _ROUNDS, _SETTLED = 30, 1e-3
-_RIDGE = 1e-6  # as scikit-learn has it
-_SHARED = (0.4, 0.9)  # of a column's variance that is its factors'
+_RIDGE = 1e-6  # Added to variances, as scikit-learn does.
+_SHARED = (0.4, 0.9)  # Least and largest proportion of a column's variance that factors explain.
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +67,12 @@ class Setting:
         return rows, rows if self.domain.schema is None else self.domain.schema.encode(rows)
 
 
-def drawn_mixture(components: int, kind: str, domain: Domain, rng: np.random.Generator) -> TableMixture:
+def random_mixture(components: int, kind: str, domain: Domain, rng: np.random.Generator) -> TableMixture:
     """Return a mixture of components that can be told apart."""
     layout = table_layout(domain)
     columns = len(layout.numbers)
     means = max(rng.uniform(-_REACH, _REACH, (_DRAWS, components, columns)), key=_least_distance)
-    shrink = components ** (-1 / (columns + len(layout.levels)))  # so that all have room
+    shrink = components ** (-1 / (columns + len(layout.levels)))  # Then all components have room.
     low, high = (shrink * deviation for deviation in _DEVIATIONS)
     shapes = list(_shapes(1 if kind == "tied" else components, columns, kind, low, high, rng))
     covariances = np.stack(shapes * (components if kind == "tied" else 1))
@@ -114,7 +114,7 @@ def ordinary_mixture(start: TableMixture, encoded: Array, kind: str, least: Arra
         counts = counts + 1e-9
         means = sums / counts[:, None]
         covariances = squares / counts[:, None, None] - np.einsum("ki,kj->kij", means, means)
-        covariances = _shaped(covariances, counts, kind, least)
+        covariances = _restrict_shape(covariances, counts, kind, least)
         probabilities = normalise_levels(levels / counts[:, None], mixture.layout)
         mixture = TableMixture(counts / counts.sum(), means, covariances, mixture.layout, probabilities)
         if abs(total / len(encoded) - last) < _SETTLED:
@@ -132,7 +132,7 @@ def log_densities(mixture: TableMixture, encoded: Array, domain: Domain) -> Arra
     )
 
 
-def drawn_factors(factors: int, columns: int, rng: np.random.Generator) -> Factors:
+def random_factors(factors: int, columns: int, rng: np.random.Generator) -> Factors:
     """Return a factor model whose columns have about half of their variance in common."""
     deviations = np.exp(rng.uniform(*np.log(_DEVIATIONS), columns))
     shared = rng.uniform(*_SHARED, columns)
@@ -142,7 +142,7 @@ def drawn_factors(factors: int, columns: int, rng: np.random.Generator) -> Facto
     return Factors(rng.uniform(-0.3, 0.3, columns), loadings, deviations**2 * (1 - shared))
 
 
-def _shaped(covariances: Array, counts: Array, kind: str, least: Array) -> Array:
+def _restrict_shape(covariances: Array, counts: Array, kind: str, least: Array) -> Array:
     """Return covariances of the kind that is fitted, none narrower than `least`."""
     columns = covariances.shape[1]
     if kind == "tied":

@@ -1,31 +1,21 @@
-"""What every trial of a model has: a simulated table, a judge, and figures with names."""
+"""What trials of several models share: a simulated table with its judge, and figures with names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["FIGURES", "NEAR", "TEST_ROWS", "SimulatedTable"]
+from tacit.models.card import Figure
 
-TEST_ROWS = 10_000
+__all__ = ["FOUND", "LOG_LIKELIHOOD_LOST", "MEAN_ERROR", "NEAR", "TEST_ROWS", "WEIGHT_ERROR", "SimulatedTable"]
+
+TEST_ROWS = 10_000  # New rows that fits are judged by.
 NEAR = 1.0  # Standard deviations, per column, within which a component or a centre counts as found.
 
-#: What figures are called in a table, and how they are written.
-FIGURES = {
-    "gap": ("log-lik. lost", "{:.3f}"),
-    "worst_gap": ("at worst", "{:.3f}"),
-    "excess": ("distance² more", "{:.1%}"),
-    "worst_excess": ("at worst", "{:.1%}"),
-    "mean_error": ("means off by", "{:.3f}"),
-    "level_error": ("levels off by", "{:.2%}"),
-    "weight_error": ("weights off by", "{:.2%}"),
-    "centre_error": ("centres off by", "{:.3f}"),
-    "deviation_error": ("deviations off by", "{:.1%}"),
-    "correlation_error": ("correlations off by", "{:.3f}"),
-    "prediction_error": ("predictions off by", "{:.3f}"),
-    "factors_kept": ("factors kept", "{:.0%}"),
-    "found": ("found", "{:.1f}"),
-}
+LOG_LIKELIHOOD_LOST = Figure("log-lik. lost", "{value:.3f}", worst=True)
+MEAN_ERROR = Figure("means off by", "{value:.3f}")
+WEIGHT_ERROR = Figure("weights off by", "{value:.2%}")
+FOUND = Figure("found", "{value:.1f} of {size}")
 
 
 class SimulatedTable(NamedTuple):

@@ -1,0 +1,10 @@
+from tacit.tables.columns import Boolean as Boolean
+from tacit.tables.columns import Categorical as Categorical
+from tacit.tables.columns import Column as Column
+from tacit.tables.columns import Ignored as Ignored
+from tacit.tables.columns import Integer as Integer
+from tacit.tables.columns import Numeric as Numeric
+from tacit.tables.comparison import Comparison as Comparison
+from tacit.tables.comparison import compare as compare
+from tacit.tables.domain import Domain as Domain
+from tacit.tables.schema import Schema as Schema
