@@ -39,7 +39,8 @@ class PrivateEstimator(BaseEstimator):
     ``_check_rows``, ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without
     bounds say so in ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
     :func:`tacit.fitting.target.open_with_target`. ``_moved`` says of parameters of earlier versions what to write now.
-    ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see :mod:`tacit.fitting.published`.
+    ``_method_parameter``, ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see
+    :mod:`tacit.fitting.published`.
 
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
@@ -60,6 +61,7 @@ class PrivateEstimator(BaseEstimator):
     _needs_bounds: ClassVar[bool] = True
     _has_target: ClassVar[bool] = False
     _moved: ClassVar[dict[str, str]] = {}
+    _method_parameter: ClassVar[str] = "method"
     _methods: ClassVar[tuple[str, ...]] = ()
     _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 

@@ -240,4 +240,16 @@ def _points(columns: int) -> Array:
     return points
 
 
-NEWTON = Solver(solve, steps, default_iterations)
+@dataclass(frozen=True)
+class Newton(Solver):
+    """The default solver: so many rounds of filtered Newton steps."""
+
+    n_iter: int
+
+    def steps(self, size: int, power: float, shares: int = 1) -> list[Step]:
+        """Return the plan's steps."""
+        return steps(self.n_iter, size, power, shares)
+
+    def solve(self, problem: Problem, curator: Curator, after: AfterRelease = ignore) -> Solution:
+        """Release gradients, and filter what they say of the coefficients."""
+        return solve(problem, curator, self.n_iter, after)
