@@ -9,11 +9,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.privacy import Budget, Gaussian, Split
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
 from tacit.published.gradient_loop import largest_after_step
+from tacit.published.statistics import Shorten, Smoothed
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.release import generator
 from tacit.release.sampling import Deal
-from tacit.statistics import Clip, Shorten, Smoothed
+from tacit.statistics import Clip
 
 SCALE = 1 / 3
 GRADIENTS = {
