@@ -27,13 +27,13 @@ import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
 from experiments._results import RESULTS, Setting, verdict, write_results
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
-from tacit.published.em_gradients import (
+from tacit.published.gradient_loop import GradientMethod, RowModel
+from tacit.published.statistics.em_gradients import (
     EMGradient,
     MissingCovariateGradient,
     SymmetricMixtureGradient,
     SymmetricRegressionGradient,
 )
-from tacit.published.gradient_loop import GradientMethod, RowModel
 from tacit.release import Curator
 from tacit.sources import as_source
 

@@ -29,7 +29,7 @@ from experiments._pictures import GREY
 from experiments._results import write_results
 from experiments.gradient_em import CLIPPED, OURS, PLAIN, RESULTS, ROBUST, STEPS, style
 from tacit.published import ClippedGradientEM, RobustGradientEM
-from tacit.published.em_gradients import SymmetricMixtureGradient
+from tacit.published.statistics.em_gradients import SymmetricMixtureGradient
 
 EPSILONS = (0.2, 0.5, 1.0)
 COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # Column number in the file, and unit.

@@ -13,9 +13,9 @@ import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Plan, SmoothLaplace
 from tacit.published import BlockMean, SampleAggregate, TrimmedDescent
+from tacit.published.statistics import BlockCentre, TrimmedMeans
 from tacit.release import Curator, SmoothStatistic, calibrated_plan
 from tacit.sources import as_source
-from tacit.statistics import BlockCentre, TrimmedMeans
 
 N, TRIM, WIDTH = 40, 8, 2.0
 NOTHING = np.zeros((N, 1))

@@ -12,7 +12,8 @@ from transcript import Transcript, hard_pair
 
 import tacit
 from tacit.audit import attack_sensitivity
-from tacit.statistics import Centres, ClusterMoments, ClusterSums
+from tacit.published.statistics import ClusterSums
+from tacit.statistics import Centres, ClusterMoments
 
 KINDS = ("full", "diag", "spherical")
 COLUMNS = 2

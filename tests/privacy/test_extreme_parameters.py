@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from tacit.audit import attack_sensitivity
+from tacit.published.statistics import BlockCentre, BlockSquares, ClusterSums, Shorten, Smoothed, WeighedGradients
 from tacit.statistics import (
-    BlockCentre,
-    BlockSquares,
     Centres,
     ClusterMoments,
-    ClusterSums,
     ColumnMoments,
     ComponentMoments,
     Components,
@@ -32,14 +30,11 @@ from tacit.statistics import (
     OutlierCount,
     RegressionScores,
     RobustSum,
-    Shorten,
-    Smoothed,
     TableComponents,
     TableLayout,
     TableMoments,
     TableSquares,
     TrimmedSum,
-    WeighedGradients,
     least_radius,
 )
 from tacit.statistics.losses import LogisticLoss, SquaredLoss

@@ -15,11 +15,11 @@ from tacit.audit import audit_outputs
 from tacit.linear import HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Budget, Gaussian, TiltedGaussian
 from tacit.privacy.composition import tilted_delta
+from tacit.published.statistics import WeighedGradients
 from tacit.release import Curator, Minimum, calibrated_plan
 from tacit.release.noise import discrete_gaussian
 from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import as_source
-from tacit.statistics import WeighedGradients
 
 RELATIONS = ("replace_one", "add_remove")
 LOSSES = {

@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.audit import attack_sensitivity
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
-from tacit.statistics import Clip, RobustSum, RowCount, Shorten, Smoothed
+from tacit.published.statistics import Shorten, Smoothed
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
+from tacit.statistics import Clip, RobustSum, RowCount
 
 INFLUENCES = [Clip(), Shorten(), *(Smoothed(beta) for beta in (0.5, 1.0, 2.146, 4.605, 9.21, 30.0))]
 RELATIONS, NORMS = ("replace_one", "add_remove"), ("l1", "l2")
@@ -106,7 +111,8 @@ def test_long_search_finds_no_counterexample(influence, neighbors, norm):
 
 def test_search_finds_the_closed_form_used_where_it_cancels():
     """What the mandatory clip is for: a formula that is exact on paper, and off by millions in floating point."""
-    from tacit.statistics.influence import _closed_form, smoothed_bound
+    from tacit.published.statistics.influence import smoothed_bound
+    from tacit.statistics.influence import _closed_form
 
     class AsPrinted(Smoothed):
         def unit_influence(self, u):

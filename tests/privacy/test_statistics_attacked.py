@@ -23,7 +23,12 @@ from tacit.fitting.moment_weights import block_weights
 from tacit.linear import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Gaussian, Laplace, Plan
 from tacit.published import DPEM
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.published.statistics import ClusterSums, PredictionGradients, Shorten, Smoothed, SomeValues, WeighedGradients
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.release import Affine, Curator
 from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
@@ -35,7 +40,6 @@ from tacit.statistics import (
     Centres,
     Clip,
     ClusterMoments,
-    ClusterSums,
     ColumnMoments,
     ComponentMoments,
     Components,
@@ -53,20 +57,15 @@ from tacit.statistics import (
     OnColumns,
     OutlierCount,
     PairCounts,
-    PredictionGradients,
     RegressionScores,
     RobustSum,
     RowCount,
     ScreeningValues,
-    Shorten,
-    Smoothed,
-    SomeValues,
     TableComponents,
     TableLayout,
     TableMoments,
     TableSquares,
     TrimmedSum,
-    WeighedGradients,
 )
 from tacit.statistics.losses import SquaredLoss
 

@@ -13,7 +13,7 @@ from tacit.fitting.clipping import minimax_scale
 from tacit.fitting.parameters import check_word, float_array
 from tacit.fitting.published import PublishedMethod
 from tacit.messages import describe
-from tacit.statistics import Smoothed
+from tacit.published.statistics import Smoothed
 
 FAILURE = 0.01  # Failure probability that the published scales are stated with.
 _SCALES = ("auto", "minimax", "thesis", "improved")

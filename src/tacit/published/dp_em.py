@@ -46,9 +46,9 @@ class JointMoments(PublishedMethod):
     >>> import tacit
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
-    >>> method = tacit.published.JointMoments(n_iter=5)
-    >>> options = {"bounds": (-4, 4), "init": [[-1.0, 0.0], [1.0, 0.0]], "random_state": 0}
-    >>> tacit.GaussianMixture(2, method=method, **options).fit(X).weights_.round(1)
+    >>> method = tacit.published.JointMoments(n_iter=20)
+    >>> options = {"bounds": (-4, 4), "init": [[-2.0, 0.0], [2.0, 1.0]], "random_state": 0}
+    >>> tacit.GaussianMixture(2, method=method, epsilon=4.0, **options).fit(X).weights_.round(1)
     array([0.6, 0.4])
     """
 
@@ -94,11 +94,11 @@ class DPEM(PublishedMethod):
     >>> import tacit
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
-    >>> method = tacit.published.DPEM(composition="zcdp", n_iter=5)
-    >>> options = {"bounds": (-4, 4), "init": [[-1.0, 0.0], [1.0, 0.0]], "random_state": 0}
-    >>> model = tacit.GaussianMixture(2, method=method, epsilon=4.0, **options).fit(X)
+    >>> method = tacit.published.DPEM(composition="zcdp", n_iter=20)
+    >>> options = {"bounds": (-4, 4), "init": [[-2.0, 0.0], [2.0, 1.0]], "random_state": 0}
+    >>> model = tacit.GaussianMixture(2, method=method, epsilon=10.0, **options).fit(X)
     >>> model.weights_.round(1), model.n_iter_
-    (array([0.6, 0.4]), 25)
+    (array([0.6, 0.4]), 100)
     """
 
     noise: str = "GGG"

@@ -19,8 +19,9 @@ from tacit.fitting.published import PublishedMethod
 from tacit.linear.penalties import L1Ball
 from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Laplace, Step
+from tacit.published.statistics import PredictionGradients, SomeValues
 from tacit.release import Choice, Curator
-from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
+from tacit.statistics import Clip, RobustSum
 
 CORNER, INTERCEPT = "corner", "intercept"
 

@@ -14,8 +14,8 @@ by the exponential mechanism. Then the bounded gradients of these alone are rele
 choices.
 
 The noise is that of the exact composition of all releases, not what the papers' constants come to. Gradients are those
-of rows in their own units, brought inside the bounds if there are any. :mod:`tacit.published.em_gradients` says what
-is wrong in the papers' gradients.
+of rows in their own units, brought inside the bounds if there are any. What is wrong in the papers' gradients stands in
+:mod:`tacit.published.statistics.em_gradients`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.parameters import check_positive
 from tacit.privacy import Budget
-from tacit.published.em_gradients import EMGradient
 from tacit.published.gradient_loop import GradientMethod, Gradients
-from tacit.statistics import Clip, RobustSum, RowValues, Shorten, Smoothed, SomeValues
+from tacit.published.statistics import Shorten, Smoothed, SomeValues
+from tacit.published.statistics.em_gradients import EMGradient
+from tacit.statistics import Clip, RobustSum, RowValues
 
 # The failure probability that the smoothed truncation is stated with.
 _FAILURE = 0.01

@@ -15,7 +15,7 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.published import PublishedMethod
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Split, Step
-from tacit.published.em_gradients import (
+from tacit.published.statistics.em_gradients import (
     EMGradient,
     MissingCovariateGradient,
     SymmetricMixtureGradient,

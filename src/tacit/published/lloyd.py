@@ -20,8 +20,9 @@ from tacit.fitting.parameters import check_count, check_word
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import PublishedMethod, keep_stated_noise
 from tacit.privacy import Budget, Laplace, Plan, Relation, Step
+from tacit.published.statistics import ClusterSums
 from tacit.release import Curator
-from tacit.statistics import Centres, ClusterSums
+from tacit.statistics import Centres
 
 # Names of the plan's steps.
 SIZES_AND_SUMS, SIZES, SUMS = "cluster sums", "cluster counts", "cluster means"

@@ -1,8 +1,8 @@
 """Solvers that find the minimum as it is, and pay once: with noise on where it is, or on what is minimised.
 
 Both rest on :mod:`tacit.release.minimum`, where the proofs are. Rows weigh less the longer they are beyond an ordinary
-one, see :class:`tacit.statistics.WeighedGradients`: so a row's gradient and curvature are bounded, in coordinates that
-moments of inputs have been released for.
+one (:class:`tacit.published.statistics.WeighedGradients`). So a row's gradient and curvature are bounded, in
+coordinates that moments of inputs have been released for.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.published import PublishedMethod
 from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Gaussian, Step, TiltedGaussian
+from tacit.published.statistics import WeighedGradients
 from tacit.release import Curator, Minimum
-from tacit.statistics import WeighedGradients
 
 MINIMUM, TILT = "minimum", "tilt"
 

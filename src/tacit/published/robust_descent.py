@@ -1,10 +1,10 @@
 """Gradient descent with smoothly truncated gradients, as published for heavy-tailed rows: for any loss.
 
 Wang, Xiao, Devadas and Xu (2020), Algorithm 4, and its stochastic version: each column of a row's gradient is bounded
-by :class:`tacit.statistics.Smoothed` at the scale sqrt(b v / (2 log(1 / failure))), where b is the number of rows that
-a step sees, v bounds the mean square of a column of gradients, and log(1 / failure) is the precision. Noise is that of
-the plan, the exact composition of Gaussian releases: the printed constants need more of it, or, in one version of the
-text, have too little.
+by :class:`tacit.published.statistics.Smoothed` at the scale sqrt(b v / (2 log(1 / failure))), where b is the number of
+rows that a step sees, v bounds the mean square of a column of gradients, and log(1 / failure) is the precision. Noise
+is that of the plan, the exact composition of Gaussian releases: the printed constants need more of it, or, in one
+version of the text, have too little.
 
 - *All rows* in each step: steps of one length, and the last point.
 - *Samples*, each row being in one by itself: steps that fall as 1/sqrt(t), and the mean of the second half of the way.
@@ -36,8 +36,9 @@ from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Sampled, Step
 from tacit.published.catoni_mean import FAILURE, thesis_scale
 from tacit.published.least_squares import PublishedRegression, least_squares_problem, plain_fit
+from tacit.published.statistics import PredictionGradients, Smoothed
 from tacit.release import Curator
-from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
+from tacit.statistics import RobustSum, RowCount
 from tacit.tables import Domain
 
 ROWS = "number of rows"

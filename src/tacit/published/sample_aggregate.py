@@ -13,8 +13,8 @@ from tacit.linear.linear_fit import LinearFit
 from tacit.linear.linear_model import RegressionMethod
 from tacit.privacy import Budget, Gaussian, SmoothGaussian, Step
 from tacit.published.least_squares import SMOOTH_NOISE, PublishedRegression, plain_fit
+from tacit.published.statistics import BlockCentre, BlockSquares
 from tacit.release import Curator
-from tacit.statistics import BlockCentre, BlockSquares
 
 COEFFICIENTS = "coefficients"
 
@@ -49,8 +49,8 @@ class SampleAggregate(_BlockMethod):
     """The block's coefficients that most others are near to, with noise relative to how near they are.
 
     Nissim, Raskhodnikova and Smith (2007); Wang, Xiao, Devadas and Xu (2020), Algorithm 1. As printed it is not
-    private; :class:`tacit.statistics.BlockCentre` says what was wrong. Blocks are disjoint, and the noise is that of
-    the exact profile of Gaussians whose scales differ. It takes many rows, or a large epsilon.
+    private; :class:`tacit.published.statistics.BlockCentre` says what was wrong. Blocks are disjoint, and the noise is
+    that of the exact profile of Gaussians whose scales differ. It takes many rows, or a large epsilon.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from tacit.messages import describe
 from tacit.privacy import Budget, SmoothLaplace
 from tacit.published.least_squares import SMOOTH_NOISE, PublishedRegression, least_squares_problem, plain_fit
 from tacit.published.robust_descent import descend_once
+from tacit.published.statistics import PredictionGradients, TrimmedMeans
 from tacit.release import Curator
-from tacit.statistics import PredictionGradients, TrimmedMeans
 from tacit.tables import Domain
 
 
@@ -30,7 +30,7 @@ class TrimmedDescent(PublishedRegression):
     relative to its smooth sensitivity. As printed it is not private, because the bound that noise is relative to is not
     smooth; and with as many rows trimmed as it says, noise is hundreds of times the range. Here are the smooth
     sensitivity itself, noise that needs to trim less (Laplace times log-normal), and a trim that follows from public
-    numbers (:class:`tacit.statistics.TrimmedMeans`). Inputs must be about as large as standard normal ones.
+    numbers (:class:`tacit.published.statistics.TrimmedMeans`). Inputs must be about as large as standard normal ones.
 
     Parameters
     ----------

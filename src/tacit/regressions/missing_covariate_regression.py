@@ -12,7 +12,7 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch, part_of
-from tacit.fitting.published import find_published, refuse_options
+from tacit.fitting.published import find_published
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate
@@ -180,8 +180,6 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         """Refuse, in a sentence, what makes no sense; return the budget, and the published method if it is one."""
         published = find_published(self)
         check_sparsity(self.sparsity)
-        if published is not None:
-            refuse_options(self, published, "n_iter")
         return check_budget(self, missing=("model",)), published
 
     def _of_standard_inputs(self, beta: Array, noise: float) -> GaussianEstimate:

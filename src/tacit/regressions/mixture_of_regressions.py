@@ -247,7 +247,7 @@ class MixtureOfRegressions(PrivateEstimator):
         published = find_published(self)
         check_sparsity(self.sparsity)
         if published is not None:
-            refuse_options(self, published, "n_iter", "init")
+            refuse_options(self, published, "init")
         if published is not None and not self.symmetric:
             raise ValueError(
                 f"{method_name(published)} is for two components with opposite coefficients: pass symmetric=True, or "

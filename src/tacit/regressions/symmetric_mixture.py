@@ -204,7 +204,7 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         published = find_published(self)
         check_sparsity(self.sparsity)
         if published is not None:
-            refuse_options(self, published, "n_iter", "scale", "init")
+            refuse_options(self, published, "scale", "init")
         if self.scale is not None:
             check_positive("scale", self.scale)
         if self.init is not None and self.sparsity is None:

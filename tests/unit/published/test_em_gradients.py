@@ -7,7 +7,11 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal, norm
 
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.statistics import RobustSum, RowCount
 
 KINDS = [SymmetricMixtureGradient, SymmetricRegressionGradient, MissingCovariateGradient]

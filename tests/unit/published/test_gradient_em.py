@@ -9,11 +9,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from tacit.privacy import Budget, Gaussian, Split
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
 from tacit.published.gradient_loop import largest_after_step
+from tacit.published.statistics import Shorten, Smoothed
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.release import generator
 from tacit.release.sampling import Deal
-from tacit.statistics import Clip, Shorten, Smoothed
+from tacit.statistics import Clip
 
 SCALE = 1 / 3
 GRADIENTS = {
@@ -263,9 +268,9 @@ KNOWN = ClippedGradientEM(scale=SCALE)
         (tacit.MixtureOfRegressions, {"method": RobustEM(scale=1.0)}, "method must be one of moments, clipped, robust"),
         (tacit.MissingCovariateRegression, {"method": "robust_em"}, "method must be one of moments, clipped"),
         (tacit.SymmetricMixture, {"method": ClippedGradientEM(scale=1.0, init=[1.0, 2.0])}, "3 finite number"),
-        (tacit.SymmetricMixture, {"method": KNOWN, "scale": 1.0}, "scale is for method=\"moments\""),
-        (tacit.SymmetricMixture, {"method": KNOWN, "init": [1.0, 2.0, 3.0]}, "init is for method=\"moments\""),
-        (tacit.SymmetricMixture, {"method": KNOWN, "n_iter": 3}, "n_iter is for method=\"moments\""),
+        (tacit.SymmetricMixture, {"method": KNOWN, "scale": 1.0}, "scale is for the method moments"),
+        (tacit.SymmetricMixture, {"method": KNOWN, "init": [1.0, 2.0, 3.0]}, "init is for the method moments"),
+        (tacit.SymmetricMixture, {"method": KNOWN, "n_iter": 3}, "n_iter is for the method moments"),
         (tacit.SymmetricMixture, {"init": [1.0, 2.0, 3.0], "bounds": 5}, "needs no start"),
         (tacit.SymmetricMixture, {"bounds": None}, "bounds is missing"),
         (tacit.MixtureOfRegressions, {"method": KNOWN}, "pass symmetric=True"),

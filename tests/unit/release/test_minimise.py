@@ -10,9 +10,10 @@ from scipy import stats
 
 from tacit.linear import HuberLoss, LogisticLoss
 from tacit.privacy import Budget, BudgetExceeded, Gaussian, Laplace, Ledger, PlanError, TiltedGaussian
+from tacit.published.statistics import WeighedGradients
 from tacit.release import Curator, Minimum, calibrated_plan
 from tacit.sources import as_source, numeric
-from tacit.statistics import LossGradients, WeighedGradients
+from tacit.statistics import LossGradients
 
 RNG = np.random.default_rng(0)
 ROWS = np.column_stack([RNG.normal(size=(20_000, 2)), RNG.integers(0, 2, 20_000)])

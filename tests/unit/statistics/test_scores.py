@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.published.statistics import PredictionGradients
+from tacit.published.statistics.em_gradients import (
+    MissingCovariateGradient,
+    SymmetricMixtureGradient,
+    SymmetricRegressionGradient,
+)
 from tacit.statistics import (
     Components,
     FoldedScores,
@@ -11,7 +16,6 @@ from tacit.statistics import (
     LinearResiduals,
     LinearScores,
     MissingScores,
-    PredictionGradients,
     RegressionScores,
     TableComponents,
 )

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.statistics import BlockCentre, BlockSquares
-from tacit.statistics.robust.block_estimates import centre
+from tacit.published.statistics import BlockCentre, BlockSquares
+from tacit.published.statistics.block_estimates import centre
 
 DIAMETER = 2.0**20
 

@@ -72,7 +72,7 @@ class TrimmedMeans(SmoothStatistic):
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.statistics import PredictionGradients
+    >>> from tacit.published.statistics import PredictionGradients
     >>> from tacit.statistics.losses import SquaredLoss
     >>> rows = np.column_stack([np.ones(101), np.append(np.linspace(-1, 1, 100), 1e6)])
     >>> slopes = PredictionGradients(SquaredLoss(), np.zeros((1, 2)), 0.0)

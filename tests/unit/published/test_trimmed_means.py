@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.statistics import TrimmedMeans
-from tacit.statistics.robust.trimmed_means import smooth_sensitivity
+from tacit.published.statistics import TrimmedMeans
+from tacit.published.statistics.trimmed_means import smooth_sensitivity
 
 
 class Cells:

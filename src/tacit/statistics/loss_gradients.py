@@ -162,53 +162,6 @@ class LossGradients:
         return float(total[0] * self.loss.smoothness / self.curvature)
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionGradients:
-    """Gradients of a loss of linear predictions, row by row, as they are: values for :class:`RobustSum`.
-
-    Parameters
-    ----------
-    loss : PredictionLoss
-    coefficients : (K, 1 + d) array
-        Intercepts first; public or private already.
-    intercept : float, default 1
-        The number in front of x; 0 leaves intercepts out, and there are K d gradients then.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tacit.statistics.losses import SquaredLoss
-    >>> gradients = PredictionGradients(SquaredLoss(), np.array([[1.0, 2.0]]))
-    >>> gradients(np.array([[1.0, 2.5], [3.0, 7.5]]))
-    array([[ 0.5,  0.5],
-           [-0.5, -1.5]])
-    """
-
-    loss: PredictionLoss
-    coefficients: Array
-    intercept: float = 1.0
-
-    @property
-    def size(self) -> int:
-        """How many gradients a row has."""
-        outputs, wide = self.coefficients.shape
-        return int(outputs * (wide - (self.intercept == 0)))
-
-    def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block; NaN in all columns for rows that :class:`LossGradients` leaves out too."""
-        x, targets, _, there = measure_rows(block)
-        slopes = self.loss.derivatives(linear(self.coefficients, x, self.intercept), targets)[0]
-        inputs = x if self.intercept == 0 else np.vstack([np.full(x.shape[1], self.intercept), x])
-        gradients: Array = (slopes[:, None] * inputs).reshape(self.size, -1)
-        gradients[:, there == 0] = np.nan
-        return gradients[:, : len(block)].T
-
-    def among_all(self, gradients: Array) -> Array:
-        """Return a (noisy) sum or mean of gradients as (K, 1 + d), zero for intercepts that are left out."""
-        rows = gradients.reshape(len(self.coefficients), -1)
-        return rows if self.intercept else np.column_stack([np.zeros(len(rows)), rows])
-
-
 def linear(coefficients: Array, x: Array, intercept: float) -> Array:
     """Return the linear predictions (K, rows) of x (d, rows)."""
     predictions: Array = coefficients[:, 1:] @ x

@@ -12,7 +12,7 @@ from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm, Statistic
 from tacit.rounding import LONG_ROW_SLACK, UNIT_ROUNDOFF
-from tacit.statistics.gradients.loss_gradients import finite, linear, measure_rows
+from tacit.statistics.loss_gradients import finite, linear, measure_rows
 from tacit.statistics.losses import ProvenLoss
 from tacit.statistics.ranges import check_sizes
 

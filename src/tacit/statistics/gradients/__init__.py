@@ -1,1 +1,0 @@
-"""Gradients of rows: derivatives of losses and of expected log-likelihoods, bounded row by row."""
