@@ -7,18 +7,17 @@ Times are the best of several cold runs (caches emptied), on one core. Noise is 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import time
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import dp_accounting
 
+from measuring import save
 from tacit.privacy import Budget, Gaussian, Laplace, Plan, Sampled, Step
 from tacit.privacy.accounting import calibration_factor
 from tacit.privacy.gaussian_profile import gaussian_mu
@@ -104,13 +103,10 @@ def main() -> None:
             ratios = {"noise_ratio": found / noise, "time_ratio": spent / seconds}
             rows.append({"plan": name, "accountant": peer, "noise": found, "seconds": spent, **ratios})
             print(f"{'':24}{peer:>12}{found:10.4f}{found / noise:9.4f}x{spent:11.5f}{spent / seconds:10,.1f}x")
-    results = Path(__file__).parent / "results" / "calibration.json"
-    results.parent.mkdir(exist_ok=True)
     machine = {"processor": platform.machine(), "python": platform.python_version()}
     versions = {name: version(name) for name in ("tacit", "dp-accounting", "numpy", "scipy")}
     document = {"budget": vars(BUDGET), "machine": machine, "versions": versions, "rows": rows}
-    results.write_text(json.dumps(document, indent=2) + "\n")
-    print(f"Written to {results}")
+    save(__file__, document)
 
 
 if __name__ == "__main__":

@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from measuring import save
 from tacit.release.lattice import Lattice
 from tacit.sources import Source, as_source, numeric
 from tacit.statistics import ComponentMoments, Components
 
-RESULTS = Path(__file__).parent / "results" / "engines.json"
 COLUMNS, COMPONENTS, FILES = 10, 5, 16
 
 
@@ -51,7 +51,7 @@ def write_folder(folder: Path, count: int) -> Path:
         mine = count // FILES
         path = folder / f"part-{file:02}.parquet"
         schema = pa.schema([(f"x{j}", pa.float64()) for j in range(COLUMNS)])
-        with pq.ParquetWriter(path, schema) as writer:  # as pyarrow writes them unless told otherwise
+        with pq.ParquetWriter(path, schema) as writer:  # With pyarrow's default options.
             for start in range(0, mine, 1_000_000):
                 some = rows(min(1_000_000, mine - start), 1000 * file + start // 1_000_000)
                 writer.write_table(pa.table(list(some.T), schema=schema), row_group_size=250_000)
@@ -62,7 +62,7 @@ def one_pass(source: Source) -> Callable[[], Any]:
     """Return what makes one release's pass over the rows."""
     moments = statistic()
     lattice = Lattice.for_noise(100.0, moments.sensitivity("add_remove"), 1)
-    numbers = numeric(source).hold()  # as a curator has them
+    numbers = numeric(source).hold()  # A curator holds them like this.
     return lambda: numbers.sum(lambda block: lattice.quantise(moments.block_sum(block)))
 
 
@@ -134,12 +134,12 @@ def main() -> None:
     found: dict[str, Any] = {"rows": count}
     with tempfile.TemporaryDirectory() as temporary:
         folder = write_folder(Path(temporary) / "rows", count)
-        os.sync()  # so that disks are quiet
+        os.sync()  # Disks are idle afterwards.
         inside = np.concatenate([pq.read_table(file).to_pandas().to_numpy() for file in sorted(folder.iterdir())])
         found["in memory"] = best(one_pass(as_source(inside)), times)
         del inside
         found["parquet"] = best(one_pass(as_source(folder)), times)
-        for engine in (on_spark, on_dask):  # in this order, as Dask leaves its setting of malloc behind
+        for engine in (on_spark, on_dask):  # Spark is first, because Dask leaves its malloc setting behind.
             try:
                 found |= engine(folder, times)
             except ImportError as error:
@@ -151,8 +151,7 @@ def main() -> None:
     for name, seconds in found.items():
         ratio = f"{seconds / found['in memory']:.2f} of in memory" if isinstance(seconds, float) else ""
         print(f"{name:30} {seconds} {ratio}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    save(__file__, found)
 
 
 if __name__ == "__main__":

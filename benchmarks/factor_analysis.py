@@ -9,20 +9,16 @@ ratios of runs that alternate are what can be compared.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.decomposition import FactorAnalysis as Plain
 
 import tacit
-
-RESULTS = Path(__file__).parent / "results" / "factor_analysis.json"
+from measuring import alternating, save, show
 
 
 def factor_rows(rows: int, columns: int, factors: int, seed: int = 0) -> np.ndarray:
@@ -33,17 +29,6 @@ def factor_rows(rows: int, columns: int, factors: int, seed: int = 0) -> np.ndar
     unique = rng.uniform(0.35, 1.05, columns)
     X = rng.normal(size=(rows, factors)) @ loadings + rng.normal(size=(rows, columns)) * unique
     return np.clip(X * scales + 2 * scales * rng.normal(size=columns), -60.0, 60.0)
-
-
-def alternating(first: Callable[[], object], second: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Return the best seconds of two jobs that take turns, so that both meet the same machine."""
-    best = [np.inf, np.inf]
-    for _ in range(repeats):
-        for i, job in enumerate((first, second)):
-            start = time.perf_counter()
-            job()
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best[0], best[1]
 
 
 def speed(rows: int, columns: int, factors: int, method: str, repeats: int) -> dict[str, float | str]:
@@ -94,9 +79,9 @@ def accuracy(seeds: int, epsilons: tuple[float, ...]) -> list[dict[str, float | 
     densities.
     """
     table: list[dict[str, float | str]] = []
-    for name, (X, reach, factors) in problems().items():
+    for name, (X, bound, factors) in problems().items():
         held = 4_000 if len(X) > 5_000 else len(X) - 1_400
-        test, fit = X[:held] / reach, X[held:] / reach
+        test, fit = X[:held] / bound, X[held:] / bound
         plain = score(Plain(factors).fit(fit), test)
         table.append({"problem": name, "method": "scikit-learn, not private", "mean": plain})
         for epsilon in epsilons:
@@ -149,13 +134,10 @@ def main() -> None:
             f"{each['sklearn_rows_per_second'] / 1e3:.0f}: {each['times_faster']:.1f} times faster"
         )
     for row in results["accuracy"]:
-        print(
-            "  ".join(f"{name} {value:.2f}" if isinstance(value, float) else f"{value}" for name, value in row.items())
-        )
+        show(row, ".2f")
     shape = results["many_columns"]
     print(f"400 x 4096: {shape['seconds']:.1f} s, {shape['peak_gigabytes']:.2f} GB at most")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=2, default=float))
+    save(__file__, results)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
     python benchmarks/kmeans.py [--quick] [--seeds 5] [--peer-python PATH]
 
-diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually lives in an environment of its own: name that
-one's interpreter. Without it, and where this one cannot import it either, its rows are left out.
+diffprivlib usually needs an interpreter of its own: name it (diffprivlib_peer.py). Without it, its rows are left out.
 
 Accuracy is excess NICV: the mean squared distance of a row from its nearest centre, less the least that any run found
 without privacy. Prints ratios and writes benchmarks/results/kmeans.json. Runs take turns, so that all meet the same
@@ -14,9 +13,6 @@ says pure.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -24,13 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "kmeans.json"
+from diffprivlib_peer import Peer, add_options, serve, start_peer
+from measuring import save, show
+
 ROWS, EPSILONS = 100_000, (0.1, 0.5, 1.0)
 SHAPES = ("blobs", "overlapping", "unequal", "heavy tails", "elongated", "narrow", "no clusters")
 
 
 def table(shape: str, columns: int, clusters: int, rows: int = ROWS) -> np.ndarray:
-    """Rows in [-1, 1]^d, in clusters of one of the shapes that methods are compared on."""
+    """Return rows in [-1, 1]^d, in clusters of one of the shapes that methods are compared on."""
     rng = np.random.default_rng([SHAPES.index(shape), columns, clusters])
     centres, sizes = rng.uniform(-0.7, 0.7, (clusters, columns)), np.full(clusters, 0.15 if columns >= 5 else 0.05)
     weights = np.full(clusters, 1 / clusters)
@@ -65,7 +63,6 @@ def peer_fit(path: str, clusters: int, epsilon: float, seed: int) -> dict:
     """Fit diffprivlib's k-means to the rows in a file; runs in the peer's own interpreter."""
     from diffprivlib.models import KMeans
 
-    warnings.simplefilter("ignore")
     rows = np.load(path)
     bounds = (np.full(rows.shape[1], -1.0), np.full(rows.shape[1], 1.0))
     start = time.perf_counter()
@@ -73,35 +70,8 @@ def peer_fit(path: str, clusters: int, epsilon: float, seed: int) -> dict:
     return {"seconds": time.perf_counter() - start, "centres": model.cluster_centers_.tolist()}
 
 
-class Peer:
-    """diffprivlib in another interpreter, one fit at a time: a line in, a line out."""
-
-    def __init__(self, python: str) -> None:
-        command = [python, __file__, "--serve"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.works = self.process.stdout.readline().strip() == "ready"
-
-    def fit(self, *request: object) -> dict:
-        """Ask for one fit."""
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-
-def serve() -> None:
-    """Answer requests for fits until there are no more."""
-    try:
-        import diffprivlib.models  # noqa: F401
-    except ImportError as error:
-        print(f"cannot import diffprivlib: {error}", flush=True)
-        return
-    print("ready", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(peer_fit(*json.loads(line))), flush=True)
-
-
 def compare(shape: str, columns: int, clusters: int, seeds: int, peer: Peer | None, folder: Path) -> list[dict]:
-    """One table: ours, ours pure and the peer's, at every epsilon."""
+    """Return figures for one table: ours, ours with delta 0, and the peer's, at every epsilon."""
     from sklearn.cluster import KMeans as Plain
 
     import tacit
@@ -112,19 +82,19 @@ def compare(shape: str, columns: int, clusters: int, seeds: int, peer: Peer | No
     best = min(nicv(X, Plain(clusters, random_state=seed).fit(X).cluster_centers_) for seed in range(5))
     out = []
     for epsilon in EPSILONS:
-        found: dict[str, list[tuple[float, float]]] = {"tacit": [], "tacit pure": [], "diffprivlib": []}
+        runs: dict[str, list[tuple[float, float]]] = {"tacit": [], "tacit pure": [], "diffprivlib": []}
         for seed in range(seeds):
             for name, delta in (("tacit", 1e-6), ("tacit pure", 0.0)):
                 model = tacit.KMeans(clusters, epsilon=epsilon, delta=delta, bounds=(-1, 1), random_state=seed)
                 start = time.perf_counter()
                 model.fit(X)
                 seconds = time.perf_counter() - start
-                found[name].append((nicv(X, model.cluster_centers_), seconds))
+                runs[name].append((nicv(X, model.cluster_centers_), seconds))
             if peer is not None:
                 answer = peer.fit(str(path), clusters, epsilon, seed)
-                found["diffprivlib"].append((nicv(X, np.array(answer["centres"])), answer["seconds"]))
-        best = min([best, *(score for runs in found.values() for score, _ in runs)])
-        out.append({"shape": shape, "columns": columns, "clusters": clusters, "epsilon": epsilon, "runs": found})
+                runs["diffprivlib"].append((nicv(X, np.array(answer["centres"])), answer["seconds"]))
+        best = min([best, *(score for pairs in runs.values() for score, _ in pairs)])
+        out.append({"shape": shape, "columns": columns, "clusters": clusters, "epsilon": epsilon, "runs": runs})
     rows = []
     for each in out:
         runs = each.pop("runs")
@@ -142,7 +112,7 @@ def compare(shape: str, columns: int, clusters: int, seeds: int, peer: Peer | No
 
 
 def iteration(rows: int, columns: int, clusters: int, repeats: int) -> dict[str, float]:
-    """One pass: assignment and the sums of the M-step, on one thread, beside scikit-learn's Lloyd iteration."""
+    """Return the speed of one pass, assignment and sums, on one thread, beside scikit-learn's Lloyd iteration."""
     from sklearn.cluster import KMeans as Plain
     from threadpoolctl import threadpool_limits
 
@@ -151,11 +121,8 @@ def iteration(rows: int, columns: int, clusters: int, repeats: int) -> dict[str,
     from tacit.statistics import Centres, ClusterMoments
 
     X = table("overlapping", columns, clusters, rows)
-    centres, lattice, source = (
-        X[:clusters].copy(),
-        Lattice(2.0**-20),
-        as_source(np.asfortranarray(X)),
-    )  # as fits hold it
+    centres, lattice = X[:clusters].copy(), Lattice(2.0**-20)
+    source = as_source(np.asfortranarray(X))  # Fits hold rows column by column.
     best = {"tacit": np.inf, "tacit, with covariances": np.inf, "scikit-learn": np.inf}
 
     def plain(most: int) -> tuple[float, int]:
@@ -182,18 +149,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--peer-python", default=sys.executable)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    add_options(parser)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(peer_fit)
         return
-    peer: Peer | None = Peer(options.peer_python)
-    if not peer.works:
-        print(
-            "diffprivlib cannot be imported; name an interpreter that can: --peer-python PATH. Its rows are left out."
-        )
-        peer = None
+    peer = start_peer(__file__, options.peer_python)
     shapes, seeds = (("blobs",), 2) if options.quick else (SHAPES, options.seeds)
     comparisons: list[dict] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -202,13 +163,12 @@ def main() -> None:
                 for clusters in (5, 20):
                     comparisons += compare(shape, columns, clusters, seeds, peer, Path(folder))
                     for each in comparisons[-len(EPSILONS) :]:
-                        print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else str(v) for k, v in each.items()))
+                        show(each)
     passes = [iteration(200_000 if options.quick else 1_000_000, 10, k, 3) for k in (5, 20)]
     for each in passes:
-        print("  ".join(f"{name} {value:,.0f}" for name, value in each.items()))
+        show(each, ",.0f")
     if peer is not None:
-        peer.process.stdin.close()
-        peer.process.wait()
+        peer.close()
         for shape in shapes:
             mine = [each for each in comparisons if each["shape"] == shape]
             print(
@@ -216,8 +176,7 @@ def main() -> None:
                 f"{max(e['pure excess ratio'] for e in mine):.3f}; at least {min(e['times faster'] for e in mine):.1f} "
                 "times as fast"
             )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"comparisons": comparisons, "passes": passes}, indent=1) + "\n")
+    save(__file__, {"comparisons": comparisons, "passes": passes})
 
 
 if __name__ == "__main__":

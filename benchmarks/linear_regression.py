@@ -2,23 +2,19 @@
 
     python benchmarks/linear_regression.py [--quick] [--seeds 5] [--peer-python PATH] [--data FOLDER]
 
-diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually lives in an environment of its own: name that
-one's interpreter. Without it, and where this one cannot import it either, its rows are left out. AdaSSP (Wang, 2018) is
-here in full, with exact Gaussian noise in place of its own constants, which favours it.
+diffprivlib usually needs an interpreter of its own: name it (diffprivlib_peer.py). Without it, its rows are left out.
+AdaSSP (Wang, 2018) is here in full, with exact Gaussian noise in place of its own constants, which favours it.
 
-Errors are lengths of what coefficients are off by, medians over tables. Prints them and writes
-benchmarks/results/linear_regression.json. Runs take turns, so that all meet the same machine. All have the same rows,
-bounds and epsilon; delta is 1e-6, and diffprivlib's is 0. "AdaSSP, tight" is told in hindsight at which of four lengths
-rows are best clipped.
+Errors are l2 norms of errors of coefficients, medians over tables. Prints them and writes
+benchmarks/results/linear_regression.json. Runs take turns, so that all meet the same state of the machine. All have the
+same rows, bounds and epsilon; delta is 1e-6, and diffprivlib's is 0. "AdaSSP, tight" clips rows at the best of four
+lengths, in hindsight.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -28,10 +24,12 @@ from pathlib import Path
 import numpy as np
 
 from adult_table import FOLDER, adult_table
+from diffprivlib_peer import Peer, add_options, serve, start_peer
+from measuring import save, show
 
-RESULTS = Path(__file__).parent / "results" / "linear_regression.json"
 EPSILONS, DELTA = (0.1, 0.5, 1.0), 1e-6
-REACH, TARGET = 5.0, 10.0  # bounds of inputs and of the target
+INPUT_BOUND, TARGET_BOUND = 5.0, 10.0  # Largest absolute values of inputs and of the target.
+# Settings of intervals: rows, columns, epsilon, correlation of inputs, law of errors.
 INTERVALS = [
     (5_000, 3, 0.5, 0.8, "normal"),
     (5_000, 3, 1.0, 0.0, "normal"),
@@ -41,11 +39,11 @@ INTERVALS = [
     (100_000, 10, 0.1, 0.0, "normal"),
     (100_000, 10, 1.0, 0.5, "normal"),
     (20_000, 5, 1.0, 0.5, "lognormal"),
-    (200_000, 5, 1.0, 0.5, "normal"),  # where rows are dealt out
+    (200_000, 5, 1.0, 0.5, "normal"),  # Here rows are dealt into shares.
 ]
-FRESH = 2026  # so that tables are none of those by which the method's constants were chosen
-TIGHT = (1.0, 1.3, 1.6, 2.0)  # lengths of rows, relative to ordinary ones
-CLIPS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)
+FRESH = 2026  # Seed of tables on which no constant of the method was chosen.
+TIGHT = (1.0, 1.3, 1.6, 2.0)  # Clip radii of rows for AdaSSP, relative to the usual length of a row.
+CLIPS = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0, 50.0)  # Clip radii of gradients in plain descent.
 
 
 def table(
@@ -62,7 +60,7 @@ def table(
         noise = rng.normal(size=rows)
     elif errors == "lognormal":
         noise = rng.lognormal(1.0, 1.0, rows) - math.exp(1.5)
-    else:  # log-logistic
+    else:  # The errors are log-logistic.
         noise = np.exp(rng.logistic(0.2, 0.2, rows)) - math.exp(0.2) * 0.2 * math.pi / math.sin(0.2 * math.pi)
     return X, X @ slopes + noise, slopes
 
@@ -76,9 +74,9 @@ def multiplier(epsilon: float, delta: float) -> float:
 
 
 def adassp(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, length: float, target: float) -> np.ndarray:
-    """Return AdaSSP's coefficients, rows being at most so long and targets so large.
+    """Return AdaSSP's coefficients, with rows clipped at `length` and targets at `target`.
 
-    It is for the relation in which a row is added or removed, as its author has it.
+    As its author states it, it protects a row that is added or removed.
     """
     rng, (_, d), rho = np.random.default_rng(seed), X.shape, 0.05
     X = X * np.minimum(1.0, length / np.linalg.norm(X, axis=1))[:, None]
@@ -94,7 +92,7 @@ def adassp(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, length: floa
 
 
 def clipped_descent(X: np.ndarray, y: np.ndarray, epsilon: float, delta: float, clip: float, seed: int) -> np.ndarray:
-    """Return what 50 steps of 0.1 down gradients clipped at `clip` come to, with exact Gaussian noise."""
+    """Return the slopes after 50 gradient steps of length 0.1, with gradients clipped at `clip` and Gaussian noise."""
     rng, (n, d), steps = np.random.default_rng(seed), X.shape, 50
     noise = multiplier(epsilon, delta) * math.sqrt(steps) * 2 * clip / n
     slopes = np.zeros(d)
@@ -112,55 +110,26 @@ def peer_fit(path: str, epsilon: float, seed: int) -> dict:
 
     with np.load(path) as stored:
         X, y = stored["X"], stored["y"]
-    model = LinearRegression(epsilon=epsilon, bounds_X=(-REACH, REACH), bounds_y=(-TARGET, TARGET), random_state=seed)
+    model = LinearRegression(
+        epsilon=epsilon, bounds_X=(-INPUT_BOUND, INPUT_BOUND), bounds_y=(-TARGET_BOUND, TARGET_BOUND), random_state=seed
+    )
     started = time.process_time()
     model.fit(X, y)
     return {"slopes": np.ravel(model.coef_).tolist(), "seconds": time.process_time() - started}
 
 
-class Peer:
-    """The peer, in a process of its own that answers one fit after the other."""
-
-    def __init__(self, python: str) -> None:
-        command = [python, "-W", "ignore", __file__, "--answer"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.works = self.process.stdout.readline().strip() == "ready"
-
-    def fit(self, *request: object) -> dict:
-        """Return what ``peer_fit`` says."""
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def close(self) -> None:
-        """Let the process end."""
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def answer() -> None:
-    """Be the peer's process."""
-    try:
-        import diffprivlib.models  # noqa: F401
-    except ImportError:
-        return
-    print("ready", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(peer_fit(*json.loads(line))), flush=True)
-
-
 def ours(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, **options: object) -> np.ndarray:
-    """Return our coefficients; the seed makes noise reproducible."""
+    """Return our coefficients."""
     import tacit
 
-    options = {"bounds": (-REACH, REACH), "target_bounds": TARGET, "delta": DELTA, **options}
+    options = {"bounds": (-INPUT_BOUND, INPUT_BOUND), "target_bounds": TARGET_BOUND, "delta": DELTA, **options}
     return tacit.LinearRegression(epsilon=epsilon, random_state=seed, **options).fit(X, y).coef_
 
 
 def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Path) -> list[dict]:
-    """Errors of all at every epsilon, for one size of table."""
+    """Return errors of all methods at every epsilon, for one size of table."""
     found: dict[float, dict[str, list]] = {epsilon: defaultdict(list) for epsilon in EPSILONS}
-    lengths = {"AdaSSP": (REACH, TARGET), **{f"AdaSSP at {reach}": (reach, 3.5) for reach in TIGHT}}
+    lengths = {"AdaSSP": (INPUT_BOUND, TARGET_BOUND), **{f"AdaSSP at {length}": (length, 3.5) for length in TIGHT}}
     for seed in range(seeds):
         X, y, slopes = table(rows, columns, seed)
         path = folder / "table.npz"
@@ -169,8 +138,8 @@ def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Pat
         for epsilon, errors in found.items():
             errors["not private"].append(np.linalg.norm(plain - slopes))
             errors["ours"].append(np.linalg.norm(ours(X, y, epsilon, seed) - slopes))
-            for name, (reach, target) in lengths.items():
-                theirs = adassp(X, y, epsilon, seed, reach * math.sqrt(columns), target)
+            for name, (length, target) in lengths.items():
+                theirs = adassp(X, y, epsilon, seed, length * math.sqrt(columns), target)
                 errors[name].append(np.linalg.norm(theirs - slopes))
             if peer is not None:
                 theirs = peer.fit(str(path), epsilon, seed)["slopes"]
@@ -178,9 +147,9 @@ def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Pat
     lines = []
     for epsilon, errors in found.items():
         medians = {name: float(np.median(values)) for name, values in errors.items()}
-        medians["AdaSSP, tight"] = min(medians.pop(f"AdaSSP at {reach}") for reach in TIGHT)
+        medians["AdaSSP, tight"] = min(medians.pop(f"AdaSSP at {length}") for length in TIGHT)
         lines.append({"rows": rows, "columns": columns, "epsilon": epsilon, "tables": seeds, **medians})
-        print(f"n={rows} d={columns} epsilon={epsilon}: " + ", ".join(f"{k} {v:.4g}" for k, v in medians.items()))
+        show(lines[-1])
     return lines
 
 
@@ -194,7 +163,7 @@ PUBLISHED = {
 
 
 def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10) -> list[dict]:
-    """Errors beside published methods, and descent clipped best in hindsight."""
+    """Return errors of ours, of published methods, and of descent with the best clip radius in hindsight."""
     lines, delta = [], 1 / rows
     coarse = {"bounds": (-100.0, 100.0), "target_bounds": 1000.0, "delta": delta * (1 - 1e-9)}
     tables = [table(rows, columns, seed, errors, 0.0) for seed in range(seeds)]
@@ -218,37 +187,36 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
             "best clip": best,
         }
         lines.append(line)
-        print(", ".join(f"{key} {value:.4g}" if key != "errors" else str(value) for key, value in line.items()))
+        show(line)
     return lines
 
 
 def coverage(fits: int) -> list[dict]:
-    """How often intervals of level 0.9 hold the slopes: rows, columns, epsilon, correlation and law of errors vary."""
+    """Return how often 90% intervals hold the slopes, and standard errors relative to those of least squares."""
     import tacit
 
     lines = []
     for rows, columns, epsilon, correlation, errors in INTERVALS:
-        held, wide = [], []
+        covered, ratios = [], []
         for seed in range(fits):
             X, y, slopes = table(rows, columns, seed, errors, correlation)
             model = tacit.LinearRegression(
-                epsilon=epsilon, bounds=(-REACH, REACH), target_bounds=50.0, random_state=seed
+                epsilon=epsilon, bounds=(-INPUT_BOUND, INPUT_BOUND), target_bounds=50.0, random_state=seed
             ).fit(X, y)
             low, high = model.confidence_intervals(0.9).coef.T
-            held.append((low < slopes) & (slopes < high))
+            covered.append((low < slopes) & (slopes < high))
             usual = math.sqrt(np.diag(np.linalg.inv(np.cov(X.T))).mean() / rows) * np.std(y - X @ slopes)
-            wide.append(model.coef_errors_.mean() / usual)
+            ratios.append(model.coef_errors_.mean() / usual)
         line = {"rows": rows, "columns": columns, "epsilon": epsilon, "correlation": correlation, "errors": errors}
-        line |= {"fits": fits, "held": float(np.mean(held)), "standard errors, of least squares'": float(np.mean(wide))}
+        line |= {"fits": fits, "held": float(np.mean(covered))}
+        line |= {"standard errors, of least squares'": float(np.mean(ratios))}
         lines.append(line)
-        print(
-            ", ".join(f"{key} {value}" if isinstance(value, str) else f"{key} {value:g}" for key, value in line.items())
-        )
+        show(line)
     return lines
 
 
 def adult(folder: Path, seeds: int) -> list[dict]:
-    """Share of the variance of a target explained in the test rows of the Adult table, beside least squares."""
+    """Return the proportion of variance explained in the test rows of the Adult table, beside least squares."""
     from sklearn.linear_model import LinearRegression as Plain
 
     import tacit
@@ -265,18 +233,18 @@ def adult(folder: Path, seeds: int) -> list[dict]:
 
         line: dict = {"target": target, "not private": explained(Plain().fit(X, train[target]).predict(T))}
         for epsilon in (*EPSILONS, 3.0):
-            found = []
+            scores = []
             for seed in range(seeds):
                 model = tacit.LinearRegression(epsilon=epsilon, bounds=schema, random_state=seed).fit(train, target)
-                found.append(explained(model.predict(test)))
-            line[f"epsilon {epsilon}"] = float(np.mean(found))
+                scores.append(explained(model.predict(test)))
+            line[f"epsilon {epsilon}"] = float(np.mean(scores))
         lines.append(line)
-        print("adult, " + ", ".join(f"{k} {v}" if isinstance(v, str) else f"{k} {v:.3f}" for k, v in line.items()))
+        show(line, ".3f")
     return lines
 
 
 def speed(peer: Peer | None, folder: Path, rows: int = 1_000_000, columns: int = 10, turns: int = 5) -> dict:
-    """CPU seconds of a fit, best of several turns."""
+    """Return CPU seconds of a fit, the best of several turns."""
     X, y, _ = table(rows, columns, 0)
     path = folder / "table.npz"
     np.savez(path, X=X, y=y)
@@ -287,29 +255,23 @@ def speed(peer: Peer | None, folder: Path, rows: int = 1_000_000, columns: int =
         seconds["ours"].append(time.process_time() - started)
         if peer is not None:
             seconds["diffprivlib"].append(peer.fit(str(path), 1.0, turn)["seconds"])
-    best = {name: min(values) for name, values in seconds.items() if values}
-    print(f"n={rows} d={columns}, CPU seconds of a fit: " + ", ".join(f"{k} {v:.3f}" for k, v in best.items()))
-    return {"rows": rows, "columns": columns, **best}
+    line = {"rows": rows, "columns": columns, **{name: min(values) for name, values in seconds.items() if values}}
+    show(line, ".3f")
+    return line
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and smaller tables")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--peer-python", default=sys.executable)
+    add_options(parser)
     parser.add_argument("--data", type=Path, default=FOLDER, help="where adult.data and adult.test are")
-    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.answer:
-        answer()
+    if options.serve:
+        serve(peer_fit)
         return
-    peer: Peer | None = Peer(options.peer_python)
-    if not peer.works:
-        print(
-            "diffprivlib cannot be imported; name an interpreter that can: --peer-python PATH. Its rows are left out."
-        )
-        peer = None
+    peer = start_peer(__file__, options.peer_python)
     seeds = 2 if options.quick else options.seeds
     sizes = [(10_000, 10)] if options.quick else [(10_000, 10), (10_000, 50), (100_000, 10), (100_000, 50)]
     with tempfile.TemporaryDirectory() as name:
@@ -322,8 +284,7 @@ def main() -> None:
         }
     if (options.data / "adult.data").exists():
         results["adult"] = adult(options.data, seeds)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    save(__file__, results)
     if peer is not None:
         peer.close()
 

@@ -2,11 +2,10 @@
 
     python benchmarks/logistic_regression.py [--quick] [--seeds 5] [--solvers] [--peer-python PATH] [--data FOLDER]
 
-diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually lives in an environment of its own: name that
-one's interpreter. Without it, and where this one cannot import it either, its rows are left out.
+diffprivlib usually needs an interpreter of its own: name it (diffprivlib_peer.py). Without it, its rows are left out.
 
-Accuracy is excess log-loss: that of the rows, less the least that any coefficients have. Ours is told that cells are
-within 5 of zero; the peer, that rows are no longer than sqrt(d) + 4, which is less, and about what they are. Both have
+Accuracy is excess log-loss: that of the rows, less that of the best coefficients. Our bound is that cells are within 5
+of zero; the peer's is that rows are no longer than sqrt(d) + 4, which is tighter and about their true length. Both have
 the same epsilon; ours has delta = 1e-6 and protects a row that is replaced. Prints ratios and writes
 benchmarks/results/logistic_regression.json.
 """
@@ -14,27 +13,23 @@ benchmarks/results/logistic_regression.json.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from adult_table import FOLDER, adult_table
+from diffprivlib_peer import Peer, add_options, serve, start_peer
+from measuring import save, show
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "logistic_regression.json"
 EPSILONS = (0.1, 0.5, 1.0)
 SOLVERS = ("newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "objective")
-OUTPUT_PENALTIES = (1e-2, 1e-3, 1e-4)  # C for "output", which is nothing without a strong penalty; all are shown
+OUTPUT_PENALTIES = (1e-2, 1e-3, 1e-4)  # Values of C for "output", which needs a strong penalty. All are shown.
 
 
 def table(rows: int, columns: int, narrow: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normal inputs, scales of which along some axes go down to 1 / narrow; labels with log odds of scale 2."""
+    """Return normal inputs with standard deviations from 1 down to 1 / narrow along axes, labels, and true slopes."""
     rng = np.random.default_rng([seed, rows, columns])
     X = rng.normal(size=(rows, columns))
     axes = np.linalg.qr(rng.normal(size=(columns, columns)))[0]
@@ -54,7 +49,6 @@ def peer_fit(path: str, norm: float, epsilon: float, seed: int) -> dict:
     """Fit diffprivlib's logistic regression to the rows in a file; runs in the peer's own interpreter."""
     from diffprivlib.models import LogisticRegression
 
-    warnings.simplefilter("ignore")
     rows = np.load(path)
     X, y = rows[:, :-1], rows[:, -1]
     model = LogisticRegression(epsilon=epsilon, data_norm=norm, max_iter=1000, random_state=seed)
@@ -64,35 +58,8 @@ def peer_fit(path: str, norm: float, epsilon: float, seed: int) -> dict:
     return {"seconds": seconds, "cpu": cpu, "coef": model.coef_[0].tolist(), "intercept": float(model.intercept_[0])}
 
 
-class Peer:
-    """diffprivlib in another interpreter, one fit at a time: a line in, a line out."""
-
-    def __init__(self, python: str) -> None:
-        command = [python, __file__, "--serve"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.works = self.process.stdout.readline().strip() == "ready"
-
-    def fit(self, *request: object) -> dict:
-        """Ask for one fit."""
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-
-def serve() -> None:
-    """Answer requests for fits until there are no more."""
-    try:
-        import diffprivlib.models  # noqa: F401
-    except ImportError as error:
-        print(f"cannot import diffprivlib: {error}", flush=True)
-        return
-    print("ready", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(peer_fit(*json.loads(line))), flush=True)
-
-
 def private(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, **options: object) -> dict:
-    """Fit ours."""
+    """Return the coefficients of our fit, and its seconds."""
     import tacit
 
     settings = {"classes": [0, 1], "bounds": 5.0, "epsilon": epsilon, "random_state": seed, **options}
@@ -106,7 +73,7 @@ def private(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, **options: 
 def compare(
     rows: int, columns: int, narrow: float, seeds: int, solvers: tuple[str, ...], peer: Peer | None, folder: Path
 ) -> list[dict]:
-    """One table: ours and the peer's, at every epsilon."""
+    """Return figures for one table: ours and the peer's, at every epsilon."""
     from sklearn.linear_model import LogisticRegression as Plain
 
     X, y, _ = table(rows, columns, narrow)
@@ -136,7 +103,7 @@ def compare(
 
 
 def coefficients(rows: int, columns: int, epsilon: float, tables: int) -> dict:
-    """Errors of coefficients over fresh tables, beside those of a fit that is not private."""
+    """Return root mean square errors of coefficients, beside those of a fit that is not private."""
     from sklearn.linear_model import LogisticRegression as Plain
 
     noisy, quiet = [], []
@@ -149,7 +116,7 @@ def coefficients(rows: int, columns: int, epsilon: float, tables: int) -> dict:
 
 
 def speed(rows: int, columns: int, repeats: int, peer: Peer | None, folder: Path) -> dict:
-    """Time one fit; runs take turns, so that both meet the same machine."""
+    """Return seconds of one fit. Runs take turns, so that both meet the same state of the machine."""
     X, y, _ = table(rows, columns, 1.0)
     path = folder / "rows.npy"
     np.save(path, np.column_stack([X, y]))
@@ -167,7 +134,7 @@ def speed(rows: int, columns: int, repeats: int, peer: Peer | None, folder: Path
 
 
 def adult(folder: Path, seeds: int) -> list[dict]:
-    """Accuracy on the test rows of the Adult table, encoded by its schema, beside a fit that is not private."""
+    """Return accuracies on the test rows of the Adult table, beside a fit that is not private."""
     from sklearn.linear_model import LogisticRegression as Plain
 
     import tacit
@@ -191,28 +158,19 @@ def adult(folder: Path, seeds: int) -> list[dict]:
     return out
 
 
-def show(each: dict) -> None:
-    """Print one line."""
-    print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in each.items()), flush=True)
-
-
 def main() -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--solvers", action="store_true", help="the published solvers too")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--peer-python", default=sys.executable)
+    add_options(parser)
     parser.add_argument("--data", type=Path, default=FOLDER)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(peer_fit)
         return
-    peer: Peer | None = Peer(options.peer_python)
-    if not peer.works:
-        print("diffprivlib is not there; its rows are left out.")
-        peer = None
+    peer = start_peer(__file__, options.peer_python)
     seeds = 2 if options.quick else options.seeds
     solvers = SOLVERS if options.solvers else SOLVERS[:1]
     results: dict[str, list[dict]] = {"comparisons": [], "coefficients": [], "speed": [], "adult": []}
@@ -232,10 +190,8 @@ def main() -> None:
             results["adult"].append(each)
             show(each)
     if peer is not None:
-        peer.process.stdin.close()
-        peer.process.wait()
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+        peer.close()
+    save(__file__, results)
 
 
 if __name__ == "__main__":

@@ -9,24 +9,20 @@ runs that alternate are what can be compared.
 from __future__ import annotations
 
 import argparse
-import json
-import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 from threadpoolctl import threadpool_limits
 
 import tacit
+from measuring import alternating, save, show
 from tacit.release.lattice import Lattice
 from tacit.sources import as_source
 from tacit.sources.summation import default_threads
 from tacit.statistics import ComponentMoments, Components
-
-RESULTS = Path(__file__).parent / "results" / "mixture.json"
 
 
 def clusters(rows: int, columns: int, components: int, seed: int = 0) -> np.ndarray:
@@ -42,17 +38,6 @@ def clusters(rows: int, columns: int, components: int, seed: int = 0) -> np.ndar
         member = labels == k
         X[member] = mean + rng.normal(size=(member.sum(), columns)) @ shape
     return X / np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True))
-
-
-def alternating(first: Callable[[], object], second: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Return the best seconds of two jobs that take turns, so that both meet the same machine."""
-    best = [np.inf, np.inf]
-    for _ in range(repeats):
-        for i, job in enumerate((first, second)):
-            start = time.perf_counter()
-            job()
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best[0], best[1]
 
 
 def thrice(job: Callable[[], object]) -> Callable[[], object]:
@@ -161,11 +146,8 @@ def main() -> None:
         f"10 iterations {fit['sklearn_10_seconds']:.2f} s: ratio {fit['ratio']:.1f}"
     )
     for row in results["accuracy"]:
-        print(
-            "  ".join(f"{name} {value:.3f}" if isinstance(value, float) else f"{value}" for name, value in row.items())
-        )
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=2, default=float))
+        show(row, ".3f")
+    save(__file__, results)
 
 
 if __name__ == "__main__":

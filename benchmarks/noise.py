@@ -6,17 +6,16 @@ Run ``python benchmarks/noise.py [--quick]``; prints a table and writes ``benchm
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from measuring import save
 from tacit.release.generator import generator
 from tacit.release.noise import discrete_gaussian, discrete_laplace
 
@@ -78,11 +77,8 @@ def main() -> None:
             )
     if opendp is None:
         print("OpenDP is not installed: pip install opendp to compare.")
-    results = Path(__file__).parent / "results" / "noise.json"
-    results.parent.mkdir(exist_ok=True)
     machine = {"processor": platform.processor() or platform.machine(), "python": platform.python_version()}
-    results.write_text(json.dumps({"machine": machine, "samples_per_second": rows}, indent=2) + "\n")
-    print(f"Written to {results}")
+    save(__file__, {"machine": machine, "samples_per_second": rows})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What privacy costs in time: all of a fit that a fit without privacy would not do, as a share of the fit.
+"""The time that privacy costs: the part of a fit that a fit without privacy would not need.
 
     python benchmarks/overhead.py [--quick] [--rows 1000000]
 
@@ -10,7 +10,6 @@ benchmarks/results/overhead.json.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 import warnings
@@ -21,17 +20,16 @@ from typing import Any
 import numpy as np
 
 import tacit
+from measuring import save
 from mixture import clusters
 from tacit.privacy import Budget
 from tacit.release.lattice import Lattice
 from tacit.sources import Source, as_source
 from tacit.statistics import ComponentMoments, Components
 
-RESULTS = Path(__file__).parent / "results" / "overhead.json"
-
 
 class Timed(Source):
-    """Rows that keep time of what is done with them."""
+    """Rows that measure the time of passes over them."""
 
     def __init__(self, inner: Source, clock: list[float]) -> None:
         self.inner, self.clock = inner, clock
@@ -51,8 +49,8 @@ class Timed(Source):
     def map(self, function: Callable[[Any], Any], columns: Sequence[str] | None = None) -> Source:
         return Timed(self.inner.map(function, columns), self.clock)
 
-    def part(self, index: int, of: int) -> Source:
-        return Timed(self.inner.part(index, of), self.clock)
+    def sample(self, kept: Any) -> Source:
+        return Timed(self.inner.sample(kept), self.clock)
 
     def hold(self) -> Source:
         return Timed(self._timed(self.inner.hold), self.clock)
@@ -62,13 +60,13 @@ class Timed(Source):
 
     def _timed(self, job: Callable[[], Any]) -> Any:
         start = time.perf_counter()
-        found = job()
+        result = job()
         self.clock[0] += time.perf_counter() - start
-        return found
+        return result
 
 
-def fit_shares(X: np.ndarray, components: int, folder: Path, seed: int) -> dict[str, float]:
-    """Return how long a fit takes, and how much of it is passes over the rows."""
+def time_fit(X: np.ndarray, components: int, folder: Path, seed: int) -> dict[str, float]:
+    """Return the seconds of a fit, and of its passes over the rows."""
     clock = [0.0]
     account = tacit.Ledger(folder / f"{seed}.db").create("rows", Budget(10.0, 1e-5))
     model = tacit.GaussianMixture(components, bounds=1.0, delta=1e-8, ledger=account)
@@ -78,16 +76,17 @@ def fit_shares(X: np.ndarray, components: int, folder: Path, seed: int) -> dict[
 
 
 def within_passes(columns: int, components: int) -> float:
-    """Return what share of a pass clips rows and rounds sums: the rest is an iteration of EM."""
+    """Return the part of a pass that clips rows and rounds sums. The rest is an iteration of EM."""
     rng = np.random.default_rng(0)
     block = np.asfortranarray(clusters(8192, columns, components))
     factors = np.broadcast_to(0.1 * np.eye(columns), (components, columns, columns))
     moments = ComponentMoments(Components(np.full(components, 1 / components), block[:components], factors), radius=4.0)
-    lattice = Lattice.for_noise(100.0, moments.sensitivity("replace_one"), 1)
-    total, lengths, shares = moments.block_sum(block), rng.chisquare(columns, (components, 8192)), rng.random(8192)
+    lattice = Lattice.for_noise(100.0, moments.sensitivity("replace_one"))
+    total, lengths = moments.block_sum(block), rng.chisquare(columns, (components, 8192))
+    responsibilities = rng.random(8192)
 
     def clip() -> None:
-        np.sqrt(shares / np.maximum(lengths, 16.0))
+        np.sqrt(responsibilities / np.maximum(lengths, 16.0))
 
     def best(job: Callable[[], Any]) -> float:
         def once() -> float:
@@ -112,21 +111,20 @@ def main() -> None:
     columns, components = 10, 5
     X = clusters(rows, columns, components)
     with tempfile.TemporaryDirectory() as folder:
-        fits = [fit_shares(X, components, Path(folder), seed) for seed in range(2 if options.quick else 5)]
-    fit = min(fits[1:], key=lambda each: each["seconds"])  # the first one warms up
+        fits = [time_fit(X, components, Path(folder), seed) for seed in range(2 if options.quick else 5)]
+    fit = min(fits[1:], key=lambda each: each["seconds"])  # The first one warms up.
     between = 1 - fit["passes"] / fit["seconds"]
     within = within_passes(columns, components)
-    found = {
+    figures = {
         "rows": rows,
         **fit,
         "between passes": between,
         "within a pass": within,
         "private": between + within * (1 - between),
     }
-    for name, value in found.items():
+    for name, value in figures.items():
         print(f"{name:16} {value:.4g}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    save(__file__, figures)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,16 @@ generous ones, a thousand times the standard deviation, and tight ones, that nob
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
 import tacit
+from measuring import save
 
-RESULTS = Path(__file__).parent / "results" / "robust_mean.json"
 LAWS = {
     "lognormal": stats.lognorm(1.0),
     "t3 + 1": stats.t(3, loc=1.0),
@@ -88,8 +86,7 @@ def main() -> None:
                 error = math.sqrt(np.mean(np.square(errors)))
                 print(f"    {way:22s} {error:.4g}")
                 results.append({"law": name, "epsilon": epsilon, "rows": n, "estimate": way, "rmse": error})
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    save(__file__, results)
 
 
 if __name__ == "__main__":

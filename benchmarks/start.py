@@ -9,14 +9,13 @@ benchmarks/results/start.json.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results" / "start.json"
+from measuring import save
+
 PEER = "import sklearn"
 COMPLETION = {"_TACIT_COMPLETE": "complete_bash", "COMP_WORDS": "tacit f", "COMP_CWORD": "1"}
 COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
@@ -51,8 +50,7 @@ def main() -> None:
     print(f"{'':24}{'CPU seconds':>12}{'ratio':>8}")
     for name, time in seconds.items():
         print(f"{name:24}{time:>12.3f}{time / seconds[PEER]:>8.2f}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"peer": PEER, "cpu_seconds": seconds}, indent=2) + "\n", encoding="utf-8")
+    save(__file__, {"peer": PEER, "cpu_seconds": seconds})
 
 
 if __name__ == "__main__":

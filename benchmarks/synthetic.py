@@ -32,17 +32,17 @@ import pyarrow.parquet
 from scipy.optimize import brentq, minimize_scalar
 
 import tacit
+from measuring import save
 from tacit.tables import Comparison, Integer, Schema, compare
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "synthetic.json"
 DELTA, TARGET = 1e-6, "income"
 FIGURES = ("columns", "pairs", "associations", "accuracy", "AUC")
-STEPS = 20  # of amounts of money, for peers
+STEPS = 20  # Number of bins of an amount of money above 0, for peers.
 
 
 def adult(path: Path, schema: Schema) -> pa.Table:
-    """Read the table as it is distributed: no head, a blank after each comma, the last line empty."""
+    """Read the table as it is distributed: no header, a blank after each comma, an empty last line."""
     table = pa.csv.read_csv(path, read_options=pa.csv.ReadOptions(column_names=list(schema.names)))
     trimmed = {}
     for name in schema.used:
@@ -74,7 +74,7 @@ def to_codes(table: pa.Table, schema: Schema) -> tuple[pa.Table, dict[str, int]]
 
 
 def from_codes(codes: pa.Table, schema: Schema, rng: np.random.Generator) -> pa.Table:
-    """Return the table again; bins are spread evenly, and codes that are null get another row's."""
+    """Return the table of codes: numbers are spread evenly over bins, and a null takes another row's code."""
     decoded = {}
     for name in schema.used:
         column, code = schema.columns[name], codes[name].cast(pa.float64()).to_numpy().copy()
@@ -103,20 +103,20 @@ def rho_for(epsilon: float, delta: float) -> float:
 
 
 def table_model(real: pa.Table, schema: Schema, epsilon: float, seed: int) -> pa.Table:
-    """Fit the private table model and draw as many rows."""
+    """Return as many rows as the real table has, drawn from the private table model."""
     budget = {"epsilon": epsilon, "delta": DELTA, "neighbors": "add_remove"}
     return tacit.TableModel(bounds=schema, random_state=seed, **budget).fit(real).sample(real.num_rows, seed)
 
 
 def mixture(real: pa.Table, schema: Schema, epsilon: float, components: int, seed: int) -> pa.Table:
-    """Fit the private mixture and draw as many rows."""
+    """Return as many rows as the real table has, drawn from the private mixture."""
     budget = {"epsilon": epsilon, "delta": DELTA, "neighbors": "add_remove"}
     model = tacit.GaussianMixture(components, bounds=schema, random_state=seed, **budget).fit(real)
     return model.sample(real.num_rows, seed)[0]
 
 
 def peer(python: str, algorithm: str, real: pa.Table, schema: Schema, epsilon: float, seed: int) -> pa.Table:
-    """Have a peer fit and draw as many rows, in its own Python."""
+    """Return as many rows as the real table has, drawn by a peer in its own Python."""
     codes, counts = to_codes(real, schema)
     with tempfile.TemporaryDirectory() as folder:
         source, levels, output = (Path(folder) / name for name in ("codes.parquet", "levels.json", "drawn.parquet"))
@@ -187,7 +187,6 @@ def main() -> None:
     for name, comparison in references(real, schema).items():
         show(name, None, summary(comparison))
         results.append({"method": name, "epsilon": None, **summary(comparison)})
-    RESULTS.parent.mkdir(exist_ok=True)
     for seed, epsilon, (name, job) in itertools.product(range(options.seeds), options.epsilons, jobs.items()):
         start = time.perf_counter()
         try:
@@ -199,7 +198,7 @@ def main() -> None:
         figures = summary(compare(real, synthetic, schema=schema, target=TARGET))
         show(name, epsilon, figures, seconds)
         results.append({"method": name, "epsilon": epsilon, "seed": seed, "seconds": seconds, **figures})
-        RESULTS.write_text(json.dumps(results, indent=2))
+    save(__file__, results)
     print(f"\nMeans over {options.seeds} run(s)")
     for epsilon, name in itertools.product(options.epsilons, jobs):
         runs = [each for each in results if each["method"] == name and each["epsilon"] == epsilon]
@@ -209,7 +208,7 @@ def main() -> None:
 
 
 def references(real: pa.Table, schema: Schema) -> dict[str, Comparison]:
-    """Return what is best and what is easy: other real rows, and columns that have nothing to do with each other."""
+    """Return comparisons with the best and with a simple table: other real rows, and independent columns."""
     rng = np.random.default_rng(0)
     halves = np.array_split(rng.permutation(real.num_rows), 2)
     shuffled = pa.table({name: real[name].take(rng.permutation(real.num_rows)) for name in real.column_names})

@@ -23,7 +23,9 @@ from experiments._pictures import BLUE, GREY, ORANGE, ellipses
 
 import tacit
 from tacit.data import load_randhie
-from tacit.mixture.scale_free import ScaleFree
+from tacit.mixture.scale_free import fit_scale_free
+from tacit.mixture.scale_free_schedule import scale_free_schedule
+from tacit.mixture.table_mixture import table_layout
 from tacit.privacy import Budget, Certificate, Gaussian
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
@@ -67,19 +69,14 @@ def draw_budgets(rows: np.ndarray) -> None:
 def draw_growth(rows: np.ndarray) -> None:
     """The methods page's picture: a mixture as it grows, from the bounds to the components."""
     domain = Domain.from_bounds(BOUNDS, 2)
-    model = ScaleFree(COMPONENTS, 2, "full", "replace_one", len(rows))
-    curator = Curator(as_source(rows), calibrated_plan(model.steps(), Budget(1.0, 1e-6)), random_state=0)
+    schedule = scale_free_schedule((COMPONENTS,), table_layout(domain), "full", "replace_one", len(rows))
+    curator = Curator(as_source(rows), calibrated_plan(schedule.steps(), Budget(1.0, 1e-6)), random_state=0)
     curator.map_rows(domain.row_map)
-    fit, shown = model.start(), {}
-    for index, step in enumerate(model.rounds):
-        fit, statistic = model.statistic(fit, index, lambda each, step=step: curator.noise(step, each))
-        noise = curator.noise(step, statistic)
-        fit = model.update(fit, index, statistic, curator.release(step, statistic), noise)
-        shown[index + 1] = fit.mixture
-    last = len(model.rounds)
+    rounds = fit_scale_free(curator, schedule).rounds
+    last = len(rounds)
     figure, panels = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
     for axes, release in zip(panels, (1, 4, 8, last)):
-        mixture = shown[release]
+        mixture = rounds[release - 1].mixture
         many = "s" * (mixture.count > 1)
         panel(axes, rows, f"release {release}: {mixture.count} component{many}", (-9.5, 11, -9, 9))
         covariances = mixture.covariances * np.outer(domain.scale, domain.scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,17 +11,21 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
-from tacit.mixture.dp_em import PerParameter, _floored, _inside
-from tacit.mixture.published_compositions import noise_multipliers
+from experiments._results import verdict, write_results
+from tacit.mixture import dp_em
+from tacit.mixture.dp_em import PerParameterSchedule
+from tacit.mixture.mixture import Mixture
+from tacit.mixture.scale_free import MixtureFit
 from tacit.privacy import Budget, Step
+from tacit.release import Curator
 
 NOT_PRIVATE = "not private"
-Row = tuple[str, float, float]  # method, epsilon, log-likelihood per row
+Row = tuple[str, float, float]  # Method, epsilon, log-likelihood per row.
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The numbers of a figure, beside the table."""
+    """The numbers of a figure, except the table."""
 
     components: int
     iterations: int
@@ -37,7 +40,7 @@ class Setting:
 
 
 def halves(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return 90% of the rows to fit and 10% to score, by lot, always the same."""
+    """Return a random 90% of the rows to fit and 10% to score, the same in every run."""
     X = X[np.random.default_rng(0).permutation(len(X))]
     return X[: int(0.9 * len(X))], X[int(0.9 * len(X)) :]
 
@@ -73,64 +76,60 @@ def _score(
 
 
 class Published(tacit.GaussianMixture):
-    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes."""
+    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes.
+
+    The means of all components are released in one pass over rows, and their covariances in another. The noise is the
+    same: the bounds on a row's contribution to one component hold for all components together, as responsibilities add
+    up to 1. So fits follow the same law as those of 2K + 1 passes an iteration.
+    """
 
     delta_each: float | None = None
 
-    def _model(self, domain: Any, n_rows: int | None) -> Gathered:
-        model = Gathered(
-            self.n_components, domain.columns, self.covariance_type, self.n_iter, self._starting_means(domain),
-            self.prior, noise=self.noise,
-        )  # fmt: skip
+    def _schedule(self, domain: Any, n_rows: int | None) -> InThreePasses:
+        options = {"noise": self.noise, "composition": self.composition, "delta_each": self.delta_each}
         budget = Budget(self.epsilon, self.delta)
-        model.multipliers = noise_multipliers(
-            self.composition, self.noise, budget, self.n_components, model.iterations, self.delta_each
-        )
-        return model
+        return InThreePasses(self.n_components, domain.columns, self.covariance_type, budget, self.n_iter, **options)
+
+    def _fit_rows(self, curator: Curator, schedule: InThreePasses, watch: Any = None) -> MixtureFit:
+        means = None if isinstance(self.init, str) else self._domain.standardise(np.asarray(self.init, float))
+        return MixtureFit(fit_in_three_passes(curator, schedule, means, self.prior))
 
 
-@dataclass
-class Gathered(PerParameter):
-    """The paper's method with the means of all components in one pass over rows, and their covariances in another.
+class InThreePasses(PerParameterSchedule):
+    """The releases of an iteration, those of all components together."""
 
-    The noise is the same: the bounds on a row's contribution to one component hold for all components together, as
-    responsibilities add up to 1. So fits follow the same law as those of 2K + 1 passes an iteration, in 3.
-    """
-
-    def __post_init__(self) -> None:
-        self.rounds = ["weights", "means", "covariances"] * self.iterations
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return 3 * self.iterations
 
     def steps(self) -> list[Step]:
-        """Return the paper's steps, those of all components together."""
-        weights, means, covariances = super().steps()
+        """Return the paper's steps."""
+        weights, *others = super().steps()
         return [
             weights,
-            *(
-                replace(step, count=self.iterations, size=step.size * self.n_components)
-                for step in (means, covariances)
-            ),
+            *(replace(step, count=self.iterations, size=step.size * self.n_components) for step in others),
         ]
 
-    def statistic(self, state: Any, index: int, noise: Any) -> tuple[Any, Any]:
-        """Return one moment of all components."""
-        weights = {"weights": (1.0, 0.0, 0.0), "means": (0.0, 1.0, 0.0), "covariances": (0.0, 0.0, 1.0)}
-        return state, self._moments(state.at, *weights[self.rounds[index]], None)
 
-    def update(self, state: Any, index: int, statistic: Any, released: np.ndarray, noise: float) -> Any:
-        """Hand the moments on one component at a time."""
-        counts, sums, squares = statistic.parts(released)
-        if self.rounds[index] == "weights":
-            return replace(state, counts=_floored(counts, noise))
-        if self.rounds[index] == "means":
-            return replace(state, means=tuple(_inside(sums / state.counts[:, None])))
-        covariances = [self._covariance(*each) for each in zip(squares, state.counts, state.means)]
-        mixture = replace(
-            state.at,
-            weights=state.counts / state.counts.sum(),
-            means=np.stack(state.means),
-            covariances=np.stack(covariances),
-        )
-        return type(state)(self._settled(state.counts, mixture))
+def fit_in_three_passes(
+    curator: Curator, schedule: InThreePasses, means: np.ndarray | None, prior: tacit.MixturePrior | None
+) -> Mixture:
+    """Return a mixture, heaviest component first, from three releases in each iteration."""
+    kind = schedule.covariance_type
+    mixture = dp_em.public_mixture(schedule.n_components, schedule.columns, means)
+    for _ in range(schedule.iterations):
+        statistic = dp_em.ball_moments(mixture, kind, 1.0, 0.0, 0.0)
+        measurement = curator.measure(dp_em.WEIGHTS, statistic)
+        counts = dp_em.positive_counts(statistic.parts(measurement.value)[0], measurement.noise)
+        statistic = dp_em.ball_moments(mixture, kind, 0.0, 1.0, 0.0)
+        sums = statistic.parts(curator.measure(dp_em.MEANS, statistic).value)[1]
+        new_means = dp_em.inside_ball(sums / counts[:, None])
+        statistic = dp_em.ball_moments(mixture, kind, 0.0, 0.0, 1.0)
+        squares = statistic.parts(curator.measure(dp_em.COVARIANCES, statistic).value)[2]
+        covariances = [dp_em.ball_covariance(*each) for each in zip(squares, counts, new_means)]
+        mixture = dp_em.most_probable(counts, new_means, covariances, kind, prior)
+    return mixture.by_weight()
 
 
 def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[str]:
@@ -140,8 +139,7 @@ def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[st
     lines = []
     for first, second in better:
         gains = [scores[first, epsilon] - scores[second, epsilon] for epsilon in epsilons]
-        holds = [gain >= 0 for gain in gains]
-        words = "holds" if all(holds) else "DOES NOT HOLD" if not any(holds) else "holds in part"
+        words = verdict(*(gain >= 0 for gain in gains))
         shown = ", ".join(f"{gain:+.1f}" for gain in gains)
         lines.append(f"{first} above {second}: {words} ({shown} nats a row at ε = {', '.join(map(str, epsilons))})")
     return lines
@@ -149,13 +147,8 @@ def verdicts(table: Sequence[Row], better: Sequence[tuple[str, str]]) -> list[st
 
 def write(table: Sequence[Row], caption: str, results: Path, name: str, claims: Sequence[str] = ()) -> None:
     """Write the table, the claims with what was found, and the picture."""
-    results.mkdir(exist_ok=True)
-    with (results / f"{name}.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("method", "epsilon", "log-likelihood per row"), *table])
-    if claims:
-        (results / f"{name}.txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-        print(*claims, sep="\n")
-    _draw(table, caption).savefig(results / f"{name}.png", dpi=150)
+    lines = [("method", "epsilon", "log-likelihood per row"), *table]
+    write_results(results / name, lines, caption, claims, _draw(table, caption))
 
 
 def _draw(table: Sequence[Row], caption: str) -> Any:
@@ -186,7 +179,7 @@ def _style(label: str) -> dict[str, Any]:
     colours = {"linear": "#8a8f98", "advanced": "#d1661f", "zCDP": "#2a8a4a", "moments": "#a03d80"}
     composition = next((word for word in colours if label.startswith(word)), None)
     line = "--" if "LLG" in label else "-"
-    if composition == "moments":  # as good as zCDP, so that the two lines lie on each other
+    if composition == "moments":  # It is as good as zCDP, so the two lines coincide.
         line = (0, (1, 3)) if "GGG" in label else (0, (1, 3, 4, 3))
     marker = "s" if "LLG" in label else "o"
     return {"color": colours.get(composition, "#1a7390"), "linestyle": line, "marker": marker, "markersize": 4}

@@ -12,16 +12,14 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit.linear import ConvexLoss, ElasticNetPenalty
-from tacit.linear.first_order import RATE as SAMPLED
-from tacit.linear.problem import Problem
-from tacit.linear.solver import AfterRelease, Solution
-from tacit.linear.solvers import SOLVERS
-from tacit.linear.variance_reduced import DIFFERENCE, RATE
+from tacit.linear.first_order import DIFFERENCE, RATE
+from tacit.linear.problem import AfterRelease, Problem, Solution
+from tacit.linear.risk import SOLVERS
 from tacit.privacy import Budget, Gaussian
 from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
-Trace = list[tuple[float, np.ndarray]]  # gradients taken, over the number of rows; and coefficients
+Trace = list[tuple[float, np.ndarray]]  # Number of gradients divided by the number of rows, and coefficients.
 
 
 def objective(theta: np.ndarray, signed: np.ndarray, lasso: bool) -> float:
@@ -101,7 +99,7 @@ def traced(solver: str) -> Iterator[Trace]:
     def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelease) -> Solution:
         def keep(step: str, coefficients: np.ndarray) -> None:
             after(step, coefficients)
-            cost = 2 * RATE if step == DIFFERENCE else SAMPLED if solver == "sgd" else 1.0
+            cost = 2 * RATE if step == DIFFERENCE else RATE if solver == "sgd" else 1.0
             place = problem.coordinates.to_standard(coefficients)[0, 1:]
             trace.append(((trace[-1][0] if trace else 0.0) + cost, place))
 

@@ -49,9 +49,9 @@ def read_flights(path: Path) -> Table:
     parts = []
     for name in ("month", "hour", "carrier", "origin"):
         values = np.array([line[name] for line in lines])
-        levels = np.array(sorted(set(values)))  # public: months, hours, companies, airports
+        levels = np.array(sorted(set(values)))  # Months, hours, companies and airports are public.
         parts.append(centred(values[:, None] == levels, len(levels)))
-    far = np.array([float(line["distance"]) for line in lines]) / 1000 - 1  # thousands of miles
+    far = np.array([float(line["distance"]) for line in lines]) / 1000 - 1  # In thousands of miles, less 1.
     X = np.column_stack([*parts, far])
     return X / np.linalg.norm(X, axis=1, keepdims=True), np.where(
         [float(line["arr_delay"]) > 0 for line in lines], 1.0, -1.0
@@ -91,5 +91,5 @@ def _path(package: str) -> Path:
 def _drawn(table: Table, rows: int, columns: int, seed: int) -> Table:
     X, y = table
     kept = np.random.default_rng(seed).permutation(len(X))[:rows]
-    order = np.random.default_rng(0).permutation(X.shape[1])[:columns]  # the same columns in all runs
+    order = np.random.default_rng(0).permutation(X.shape[1])[:columns]  # All runs have the same columns.
     return X[kept][:, order], y[kept]

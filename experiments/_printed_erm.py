@@ -16,10 +16,10 @@ import numpy as np
 
 CONSTANT = 8.0
 FIRST_STEP = 0.1
-SMOOTHNESS = 0.25  # of the logistic loss, rows being of length 1
-_BLOCK = 500  # steps whose random numbers are drawn at once
-Prox = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of coefficients (lanes, p) and steps (lanes, 1)
-Trace = list[tuple[float, np.ndarray]]  # gradients that were taken, over n; and coefficients (lanes, p)
+SMOOTHNESS = 0.25  # Largest second derivative of the logistic loss, for rows of length 1.
+_BLOCK = 500  # Number of steps whose random numbers are drawn at once.
+Prox = Callable[[np.ndarray, np.ndarray], np.ndarray]  # A function of coefficients (lanes, p) and steps (lanes, 1).
+Trace = list[tuple[float, np.ndarray]]  # Number of gradients divided by n, and coefficients (lanes, p).
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Printed:
     """Which of the three it is."""
 
     epochs: int
-    inner: int  # steps of an epoch; of the one before the first, if epochs double
+    inner: int  # Steps of an epoch; where epochs double, half the steps of the first one.
     doubling: bool = False
-    towards: float = 1.0  # how far from the snapshot towards the moving point gradients are taken
-    carried: bool = False  # whether an epoch starts where the last one ended, not at its mean
+    towards: float = 1.0  # Gradients are taken this far from the snapshot towards the moving point.
+    carried: bool = False  # Whether an epoch starts where the last one ended, and not at its mean.
 
     @property
     def lengths(self) -> list[int]:

@@ -6,7 +6,6 @@ import bz2
 import csv
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,14 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Setting:
-    """How many rows and columns there are, and how much may be told of them."""
-
-    rows: int
-    columns: int
-    epsilon: float
+from experiments._results import Setting
 
 
 class Data(NamedTuple):
@@ -75,7 +67,13 @@ def explained(found: np.ndarray, X: np.ndarray, y: np.ndarray) -> tuple[float, f
     return float(np.mean(off**2) / np.var(y)), float(np.mean(np.abs(off)) / np.mean(np.abs(y - np.median(y))))
 
 
-ADULT = {0: (40.0, 13.0), 4: (10.0, 2.5), 10: (0.0, 7500.0), 11: (0.0, 400.0), 12: (40.0, 12.0)}  # where, and a unit
+ADULT = {
+    0: (40.0, 13.0),
+    4: (10.0, 2.5),
+    10: (0.0, 7500.0),
+    11: (0.0, 400.0),
+    12: (40.0, 12.0),
+}  # Column number: centre and unit.
 ADULT_TEST = 2_000
 
 
@@ -99,7 +97,7 @@ def adult_rows(path: Path, logistic: bool, setting: Setting, seed: int) -> Data:
     return Data(X[ADULT_TEST:], y[ADULT_TEST:], lambda found: judged(found, X[:ADULT_TEST], y[:ADULT_TEST]))
 
 
-MEPS = {  # a unit of each column, and where it is measured from
+MEPS = {  # The unit and the centre of each column.
     "age": (75.0, 7.0),
     "educyr": (12.0, 3.0),
     "totchr": (2.0, 1.3),

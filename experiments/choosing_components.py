@@ -11,16 +11,14 @@ criterion chooses starts from the truth for the right number, so it is as good a
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
-from pathlib import Path
 
 import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
+from experiments._results import RESULTS, write_table
 
-RESULTS = Path(__file__).parent / "results"
 _BOX, _APART, _REACH = 10.0, 4.0, 6.0
 
 
@@ -95,9 +93,7 @@ def main() -> None:
                 for epsilon, each in outcomes.items():
                     table.append((columns, rows, epsilon, components, *np.mean(each, axis=0).round(3).tolist()))
                     print(*table[-1], sep="\t", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "choosing_components.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(table)
+    write_table(RESULTS / "choosing_components", table)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,15 @@ and the same private fit told the right number, on log-likelihood per row.
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tacit
+from experiments._results import RESULTS, write_table
 from tacit.tables import Boolean, Categorical, Numeric
 
-RESULTS = Path(__file__).parent / "results"
 SCHEMA = tacit.Schema(
     {
         "x": Numeric(-10, 10),
@@ -94,9 +92,7 @@ def main() -> None:
                 (options.rows, options.gaps, epsilon, components, right, chosen, round(float(np.mean(lost)), 3))
             )
             print(*found[-1], sep="\t", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "choosing_in_tables.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(found)
+    write_table(RESULTS / "choosing_in_tables", found)
 
 
 if __name__ == "__main__":

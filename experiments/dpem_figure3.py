@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
 from experiments._dpem import Setting, halves, measure, verdicts, write
+from experiments._results import RESULTS
 
-RESULTS = Path(__file__).parent / "results"
 OURS = "scale-free (tacit's default)"
 METHODS = {
     "linear (GGG)": {"method": "per_parameter", "composition": "linear"},

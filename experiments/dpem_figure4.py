@@ -15,7 +15,6 @@ is that of held-out rows, the mean squared distance from the nearest centre in u
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import warnings
 from pathlib import Path
@@ -24,9 +23,9 @@ import numpy as np
 from sklearn.cluster import KMeans as Plain
 
 import tacit
+from experiments._results import RESULTS, write_table
 from tacit.published import DPEMLloyd, DPLloyd
 
-RESULTS = Path(__file__).parent / "results"
 ROWS, CLUSTERS, ITERATIONS = 1_256_384, 10, (5, 20, 50)
 BOUNDS = ([-180.0, -90.0], [180.0, 90.0])
 OURS = "adaptive (tacit's default)"
@@ -105,9 +104,7 @@ def main() -> None:
     X, name = locations(options.table, ROWS // 4 if options.quick else ROWS)
     folds = 2 if options.quick else 5
     table, centres = compare(X, folds, ITERATIONS[-1:] if options.quick else ITERATIONS)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "dpem_figure4.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([("method", "NICV", "standard error"), *table])
+    write_table(RESULTS / "dpem_figure4", [("method", "NICV", "standard error"), *table])
     draw(X, table, centres, f"{name}: {len(X):,} rows, k = {CLUSTERS}, epsilon = 0.01, delta = 1e-4, {folds} folds")
 
 

@@ -28,8 +28,8 @@ from sklearn.datasets import load_digits, load_sample_images
 from sklearn.decomposition import FactorAnalysis as Plain
 
 import tacit
+from experiments._results import RESULTS
 
-RESULTS = Path(__file__).parent / "results"
 FACTORS = 10
 DELTA = 1e-4
 Table = list[tuple[str, str, float, float]]

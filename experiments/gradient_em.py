@@ -14,7 +14,6 @@ Written are the error after each step (Figures 1-4 and 10), a picture, and what 
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,30 +25,25 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
-from tacit.statistics import (
+from experiments._results import RESULTS, Setting, verdict, write_results
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
+from tacit.published.em_gradients import (
     EMGradient,
     MissingCovariateGradient,
     SymmetricMixtureGradient,
     SymmetricRegressionGradient,
 )
+from tacit.published.gradient_loop import GradientMethod, RowModel
+from tacit.release import Curator
+from tacit.sources import as_source
 
-RESULTS = Path(__file__).parent / "results"
 NOISE = 1 / 3
 STEPS = 22
 PLAIN, OURS, ROBUST, SHORT = "EM (not private)", "moments (tacit's default)", "robust", "robust, 5 steps"
 WHOLE, TRUNCATED, SPLIT = "robust EM, 5 steps", "truncated", "truncated, split"
 CLIPPED = {f"clipped, C = {length:g}": length for length in (0.1, 1, 5, 10)}
 SWEEPS = ("epsilon", "columns", "rows")
-Row = tuple[str, int, int, float, str, int, float]  # model, rows, columns, epsilon, method, step, error
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How many rows and columns there are, and how much may be told of them."""
-
-    rows: int
-    columns: int
-    epsilon: float
+Row = tuple[str, int, int, float, str, int, float]  # Model, rows, columns, epsilon, method, step, error.
 
 
 @dataclass(frozen=True)
@@ -58,11 +52,12 @@ class Case:
 
     estimator: type
     gradient: type[EMGradient]
+    row_model: RowModel
     draw: Callable[[np.random.Generator, int, np.ndarray], np.ndarray]
-    rows: int  # where the number of rows is not varied
-    moment_bound: float  # tau: about the mean square of a gradient's column at the start
-    cut: float  # where truncated gradients are, in units of sqrt(log n)
-    bounds: dict[str, Any]  # tacit's default asks for them
+    rows: int  # Number of rows where it is not varied.
+    moment_bound: float  # The paper's tau: about the mean square of a gradient's column at the start.
+    cut: float  # Where gradients are truncated, in units of sqrt(log n).
+    bounds: dict[str, Any]  # Our default method needs them.
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -86,10 +81,13 @@ def missing_rows(rng: np.random.Generator, rows: int, beta: np.ndarray) -> np.nd
 
 _BALL, _BOX = {"bounds": 6.0}, {"bounds": 6.0, "target_bounds": 6.0}
 MODELS = {
-    "mixture": Case(tacit.SymmetricMixture, SymmetricMixtureGradient, mixture_rows, 10_000, 0.2, 0.5, _BALL),
+    "mixture": Case(
+        tacit.SymmetricMixture, SymmetricMixtureGradient, "symmetric mixture", mixture_rows, 10_000, 0.2, 0.5, _BALL
+    ),
     "regressions": Case(
         tacit.MixtureOfRegressions,
         SymmetricRegressionGradient,
+        "symmetric regressions",
         regression_rows,
         20_000,
         1.0,
@@ -97,19 +95,30 @@ MODELS = {
         _BOX,
         {"symmetric": True},
     ),
-    "missing": Case(tacit.MissingCovariateRegression, MissingCovariateGradient, missing_rows, 20_000, 1.0, 1.0, _BOX),
+    "missing": Case(
+        tacit.MissingCovariateRegression,
+        MissingCovariateGradient,
+        "missing covariates",
+        missing_rows,
+        20_000,
+        1.0,
+        1.0,
+        _BOX,
+    ),
 }
 
 
-def methods(case: Case) -> dict[str, dict[str, Any]]:
-    """Return the options of each method, by the name that pictures have for it."""
-    robust = {"method": "robust", "moment_bound": case.moment_bound, "n_iter": STEPS}
-    named: dict[str, dict[str, Any]] = {OURS: {"method": "moments"}, ROBUST: robust}
-    named |= {name: {"method": "clipped", "clip": C, "n_iter": STEPS} for name, C in CLIPPED.items()}
-    named |= {TRUNCATED: {"method": "truncated"}, SPLIT: {"method": "truncated", "split": True}}
+def methods(case: Case, rows: int, start: np.ndarray) -> dict[str, GradientMethod]:
+    """Return the papers' methods, by the names that pictures have for them."""
+    known = {"scale": NOISE, "init": start}
+    robust = RobustGradientEM(moment_bound=case.moment_bound, n_iter=STEPS, **known)
+    named: dict[str, GradientMethod] = {ROBUST: robust}
+    named |= {name: ClippedGradientEM(clip=C, n_iter=STEPS, **known) for name, C in CLIPPED.items()}
+    truncated = TruncatedGradientEM(truncation=case.cut * math.sqrt(math.log(rows)), **known)
+    named |= {TRUNCATED: truncated, SPLIT: replace(truncated, split=True)}
     if case.estimator is tacit.SymmetricMixture:
-        named[SHORT] = robust | {"n_iter": 5}
-        named[WHOLE] = robust | {"method": "robust_em", "n_iter": 5}
+        named[SHORT] = replace(robust, n_iter=5)
+        named[WHOLE] = RobustEM(moment_bound=case.moment_bound, n_iter=5, **known)
     return named
 
 
@@ -132,17 +141,12 @@ def errors(case: Case, setting: Setting, seed: int) -> dict[str, list[float]]:
     rows = case.draw(rng, setting.rows, beta)
     off = _distance(case, beta)
     found = {PLAIN: [off(step) for step in plain(case, rows, start)]}
-    for name, options in methods(case).items():
-        budget = {"epsilon": setting.epsilon, "delta": 1 / setting.rows, "random_state": seed}
-        if name == OURS:
-            model = _fit(case.estimator(**case.options, **case.bounds, **options, **budget), case, rows)
-            found[name] = [off(model.half_ if hasattr(model, "half_") else np.atleast_2d(model.coef_)[0])]
-            continue
-        if options["method"] == "truncated":
-            options = {**options, "truncation": case.cut * math.sqrt(math.log(setting.rows))}
-        model = traced(case.estimator)(**case.options, **options, **budget, scale=NOISE, init=start)
-        _fit(model, case, rows)
-        found[name] = [off(step) for step in model.trace]
+    budget = tacit.Budget(setting.epsilon, 1 / setting.rows)
+    options = {"epsilon": budget.epsilon, "delta": budget.delta, "random_state": seed}
+    model = _fit(case.estimator(**case.options, **case.bounds, **options), case, rows)
+    found[OURS] = [off(model.half_ if hasattr(model, "half_") else np.atleast_2d(model.coef_)[0])]
+    for name, method in methods(case, setting.rows, start).items():
+        found[name] = [off(step) for step in trace(method, rows, case.row_model, budget, seed)]
     return found
 
 
@@ -155,23 +159,20 @@ def plain(case: Case, rows: np.ndarray, beta: np.ndarray, steps: int = STEPS) ->
     return found
 
 
-def traced(estimator: type) -> type:
-    """Return the estimator with the coefficients after each step kept in ``trace``: all of them private values."""
-
-    class Traced(estimator):  # type: ignore[misc, valid-type]
-        def _gradient_em(self, *parts: Any) -> Any:
-            model = super()._gradient_em(*parts)
-            step, self.trace = model.update, []
-
-            def update(*state: Any) -> Any:
-                after = step(*state)
-                self.trace.append(after.beta)
-                return after
-
-            model.update = update
-            return model
-
-    return Traced
+def trace(
+    method: GradientMethod,
+    rows: np.ndarray,
+    row_model: RowModel,
+    budget: tacit.Budget,
+    seed: int,
+    sparsity: int | None = None,
+) -> list[np.ndarray]:
+    """Return the coefficients after each step of a private fit: all of them private values."""
+    columns = rows.shape[1] - (row_model != "symmetric mixture")
+    schedule = method.schedule(columns, len(rows), sparsity)
+    plan = method.plan(schedule.steps(), budget, "replace_one")
+    curator = Curator(as_source(rows), plan, random_state=seed)
+    return list(method.iterate(curator, schedule, row_model, method.start(columns, seed), budget))
 
 
 def _fit(model: Any, case: Case, rows: np.ndarray) -> Any:
@@ -219,23 +220,19 @@ def verdicts(table: Sequence[Row], sweeps: dict[str, list[Setting]]) -> list[str
         falls = found == sorted(found, reverse=True) if what != "columns" else found == sorted(found)
         shown = " ".join(f"{error:.3f}" for error in found)
         lines.append(
-            f"Error of robust {'grows' if what == 'columns' else 'falls'} with {what}: {_held([falls])} ({shown})"
+            f"Error of robust {'grows' if what == 'columns' else 'falls'} with {what}: {verdict(falls)} ({shown})"
         )
     pairs = [(ROBUST, clipped) for clipped in CLIPPED] + [(SHORT, WHOLE), (SPLIT, ROBUST), (TRUNCATED, SPLIT)]
     pairs += [(OURS, other) for other in names if other not in (OURS, PLAIN)]
     for better, worse in pairs:
         if better in names and worse in names:
             ratios = [last[setting, better] / last[setting, worse] for setting in everywhere]
-            held = _held([ratio <= 1 for ratio in ratios])
+            held = verdict(*(ratio <= 1 for ratio in ratios))
             lines.append(f"{better} below {worse}: {held} ({min(ratios):.2f} to {max(ratios):.2f} times its error)")
     for method in (ROBUST, OURS):
         ratios = [last[setting, method] / last[setting, PLAIN] for setting in everywhere]
         lines.append(f"{method} has {min(ratios):.2f} to {max(ratios):.2f} times the error of EM without privacy")
     return lines
-
-
-def _held(cases: Sequence[bool]) -> str:
-    return "holds" if all(cases) else "holds in part" if any(cases) else "DOES NOT HOLD"
 
 
 def draw(table: Sequence[Row], sweeps: dict[str, list[Setting]], caption: str) -> Any:
@@ -297,14 +294,9 @@ def _reproduce(model: str, results: Path, seeds: int, *, quick: bool) -> None:
     words = f"n = {base.rows:,}, d = {base.columns}, ε = {base.epsilon:g} where not varied, δ = 1/n, {seeds} run(s)"
     caption = f"Gradient EM, {model}: ‖β‖ = 1, noise 1/3, {words}"
     claims = verdicts(table, sweeps)
-    results.mkdir(exist_ok=True)
-    place = results / f"gradient_em_{model}"
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        heading = ("model", "rows", "columns", "epsilon", "method", "step", "error")
-        csv.writer(file).writerows([heading, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(*claims, sep="\n")
-    draw(table, sweeps, caption).savefig(place.with_suffix(".png"), dpi=150)
+    heading = ("model", "rows", "columns", "epsilon", "method", "step", "error")
+    picture = draw(table, sweeps, caption)
+    write_results(results / f"gradient_em_{model}", [heading, *table], caption, claims, picture)
 
 
 if __name__ == "__main__":

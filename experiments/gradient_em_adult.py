@@ -17,7 +17,6 @@ Written are the distance from beta, as in the paper, and that from where EM with
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,16 +26,18 @@ import numpy as np
 
 import tacit
 from experiments._pictures import GREY
+from experiments._results import write_results
 from experiments.gradient_em import CLIPPED, OURS, PLAIN, RESULTS, ROBUST, STEPS, style
-from tacit.statistics import SymmetricMixtureGradient
+from tacit.published import ClippedGradientEM, RobustGradientEM
+from tacit.published.em_gradients import SymmetricMixtureGradient
 
 EPSILONS = (0.2, 0.5, 1.0)
-COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # place in the file, and what a unit is
+COLUMNS = {0: 13.0, 4: 2.5, 10: 7500.0, 11: 400.0, 12: 12.0}  # Column number in the file, and unit.
 NAMES = ("age", "years of education", "capital gain", "capital loss", "hours per week")
 INCOME = 14
 PRINTED, ROUND = "as printed", "made round"
-MOMENT_BOUND = 1.0  # tau: about the mean square of a gradient's column
-RADIUS = 15.0  # no row is further from the midpoint: 99,999 is the largest capital gain that is recorded
+MOMENT_BOUND = 1.0  # The paper's tau: about the mean square of a gradient's column.
+RADIUS = 15.0  # No row is further from the midpoint: the largest recorded capital gain is 99,999.
 
 
 class Halves(NamedTuple):
@@ -77,12 +78,12 @@ def halves(path: Path, prepared: str = PRINTED) -> Halves:
     return Halves(moved @ round_.T, round_ @ beta, 1.0)
 
 
-def methods(scale: float) -> dict[str, dict[str, Any]]:
+def methods(scale: float, start: np.ndarray) -> dict[str, dict[str, Any]]:
     """Return the options of each method, by the name that pictures have for it."""
-    papers = {"scale": scale, "n_iter": STEPS}
-    named: dict[str, dict[str, Any]] = {OURS: {"method": "moments", "bounds": RADIUS, "scale": scale}}
-    named[ROBUST] = {"method": "robust", "moment_bound": MOMENT_BOUND, **papers}
-    return named | {name: {"method": "clipped", "clip": C, **papers} for name, C in CLIPPED.items()}
+    papers = {"scale": scale, "n_iter": STEPS, "init": start}
+    named: dict[str, dict[str, Any]] = {OURS: {"bounds": RADIUS, "scale": scale}}
+    named[ROBUST] = {"method": RobustGradientEM(moment_bound=MOMENT_BOUND, **papers)}
+    return named | {name: {"method": ClippedGradientEM(clip=C, **papers)} for name, C in CLIPPED.items()}
 
 
 def plain(data: Halves, start: np.ndarray, steps: int = 200) -> np.ndarray:
@@ -106,12 +107,12 @@ def measure(prepared: str, data: Halves, epsilons: Sequence[float], seeds: int) 
     target = plain(data, starts[0])
     for epsilon in epsilons:
         table.append(Row(prepared, epsilon, PLAIN, apart(target, data.beta), 0.0))
-        for name, options in methods(data.scale).items():
+        for name in methods(data.scale, starts[0]):
             found = []
             for seed, start in enumerate(starts):
-                init = {} if name == OURS else {"init": start}
+                options = methods(data.scale, start)[name]
                 budget = {"epsilon": epsilon, "delta": 1 / len(data.rows), "random_state": seed}
-                found.append(tacit.SymmetricMixture(**options, **init, **budget).fit(data.rows).half_)
+                found.append(tacit.SymmetricMixture(**options, **budget).fit(data.rows).half_)
             off = [np.mean([apart(half, where) for half in found]) for where in (data.beta, target)]
             table.append(Row(prepared, epsilon, name, *map(float, off)))
             print(
@@ -182,13 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shape = f"n = {len(data.rows):,}, d = {len(data.beta)}, δ = 1/n"
     caption = f"Adult, {shape}, ‖β‖/σ = {' and '.join(signals)}, {seeds} run(s)"
     claims = verdicts(table)
-    options.results.mkdir(exist_ok=True)
-    place = options.results / "gradient_em_adult"
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(caption, *claims, sep="\n")
-    draw(table, caption).savefig(place.with_suffix(".png"), dpi=150)
+    write_results(options.results / "gradient_em_adult", [Row._fields, *table], caption, claims, draw(table, caption))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ noise for the same epsilon, which is too little. RGD is the paper's baseline: th
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -34,6 +33,7 @@ import numpy as np
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE, RED
+from experiments._results import RESULTS, verdict, write_results
 from experiments._tail_tables import (
     MEPS,
     Data,
@@ -44,17 +44,15 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.fitting.measurement import Measurement
 from tacit.linear import robust_descent
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
-from tacit.release import Curator, calibrated_plan
+from tacit.release import Curator, Measurement, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss, SquaredLoss
 
-RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.1, 0.5, 1.0)
 MOMENT_BOUND, STEPS, SAMPLED_STEPS, SAMPLE = 5.0, 50, 300, 1000
 CLIPS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -65,8 +63,8 @@ MISPRINT = "Algorithm 4, noise of the thesis, NOT PRIVATE"
 HINDSIGHT = "clipped descent, best length in hindsight"
 TRIMMED = {f"Algorithm 3, corrected, κ = {width:g}": width for width in (20.0, 200.0)}
 GREEN, VIOLET = "#2a8a4a", "#7a4fa3"
-EVERYWHERE = (PLAIN, SAMPLED_RGD, OURS, SAMPLED, HINDSIGHT)  # also where rows and columns are varied, as in the paper
-FREE = (PLAIN, RGD, SAMPLED_RGD)  # of privacy
+EVERYWHERE = (PLAIN, SAMPLED_RGD, OURS, SAMPLED, HINDSIGHT)  # Shown also where rows and columns vary, as in the paper.
+FREE = (PLAIN, RGD, SAMPLED_RGD)  # These are not private.
 PRIVATE = (OURS, WHOLE, SAMPLED, HINDSIGHT, *TRIMMED)
 
 
@@ -311,7 +309,7 @@ def cases(adult: Path) -> dict[str, Case]:
 def measure(case: Case, seeds: int) -> list[Row]:
     """Return what all methods come to, at all settings; after each step where nothing is varied."""
     table: list[Row] = []
-    known: dict[tuple[Any, ...], list[np.ndarray]] = {}  # what does not depend on epsilon
+    known: dict[tuple[Any, ...], list[np.ndarray]] = {}  # Results that do not depend on epsilon.
     for setting in dict.fromkeys(each for sweep in case.sweeps.values() for each in sweep):
         runs: dict[str, list[list[tuple[float, ...]]]] = {}
         for seed in range(seeds):
@@ -348,42 +346,38 @@ def verdicts(case: Case, table: Sequence[Row]) -> list[str]:
         ratios = [last[setting, private] / last[setting, free] for setting in case.sweeps["epsilon"]]
         shown = ", ".join(f"{ratio:.1f}" for ratio in ratios)
         lines.append(
-            f"{private} is within a factor of 2 of {free}: {_held([ratio <= 2 for ratio in ratios])} ({shown} times)"
+            f"{private} is within a factor of 2 of {free}: {verdict(*(ratio <= 2 for ratio in ratios))} ({shown} times)"
         )
     for what, sweep in case.sweeps.items():
         for method in PRIVATE:
             found = [last[setting, method] for setting in sweep if (setting, method) in last]
             if len(found) == len(sweep):
                 grows = what == "columns"
-                held = _held([found == sorted(found, reverse=not grows)])
+                held = verdict(found == sorted(found, reverse=not grows))
                 shown = " ".join(f"{error:.4f}" for error in found)
                 way = "grows" if grows else "falls"
                 lines.append(f"{case.measured[0].capitalize()}, {method}, {way} with {what}: {held} ({shown})")
     if not case.logistic:
         narrow, wide = ([last[setting, name] for setting in case.sweeps["epsilon"]] for name in TRIMMED)
         ratios = [one / other for one, other in zip(wide, narrow)]
-        sensitive = _held([not 0.8 <= ratio <= 1.25 for ratio in ratios])
+        sensitive = verdict(*(not 0.8 <= ratio <= 1.25 for ratio in ratios))
         lines.append(f"Algorithm 3 is sensitive to κ: {sensitive} ({min(ratios):.2f} to {max(ratios):.2f} times)")
         rows = [
             [final(table)[setting, name, case.measured[0]] for setting in case.sweeps["epsilon"]]
             for name in (*TRIMMED, WHOLE)
         ]
         ranges = [[row.high / row.low for row in each] for each in rows]
-        wider = _held([one > other for one, other in zip(ranges[0], ranges[-1])])
+        wider = verdict(*(one > other for one, other in zip(ranges[0], ranges[-1])))
         shown = ", ".join(f"{one:.2f} and {other:.2f}" for one, other in zip(ranges[0], ranges[-1]))
         lines.append(f"Algorithm 3 varies more between runs than {WHOLE}: {wider} (largest over least: {shown})")
     for other in [name for name in (*PRIVATE[1:], PLAIN) if (case.base, name) in last]:
         ratios = [last[key[0], OURS] / value for key, value in last.items() if key[1] == other]
-        held = _held([ratio <= 1 for ratio in ratios])
+        held = verdict(*(ratio <= 1 for ratio in ratios))
         lines.append(f"{OURS} below {other}: {held} ({min(ratios):.2f} to {max(ratios):.2f} times)")
     delta = 1 / case.base.rows
     shown = ", ".join(f"{misprinted(each, delta):.2f} for {each:g}" for each in EPSILONS)
     lines.append(f"The noise that the thesis prints has epsilon {shown}: NOT PRIVATE as claimed")
     return lines
-
-
-def _held(cases: Sequence[bool]) -> str:
-    return "holds" if all(cases) else "holds in part" if any(cases) else "DOES NOT HOLD"
 
 
 def draw(case: Case, table: Sequence[Row], caption: str) -> Any:
@@ -452,7 +446,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    options.results.mkdir(exist_ok=True)
     there = cases(options.table)
     for name in options.cases or names:
         if name in there:
@@ -483,11 +476,7 @@ def _reproduce(name: str, case: Case, place: Path, seeds: int) -> None:
     words = f"n = {base.rows:,}, d = {base.columns}, ε = 1 where not varied, δ = 1/n, median of {seeds} run(s)"
     caption = f"{case.title}: {words}"
     claims = verdicts(case, table)
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(caption, *claims, sep="\n")
-    draw(case, table, caption).savefig(place.with_suffix(".png"), dpi=150)
+    write_results(place, [Row._fields, *table], caption, claims, draw(case, table, caption))
 
 
 if __name__ == "__main__":

@@ -12,19 +12,17 @@ intervals are about: each is compared with the true one nearest to the middle of
 from __future__ import annotations
 
 import argparse
-import csv
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import tacit
+from experiments._results import RESULTS, write_table
 from tacit.mixture import uncertainty
 from tacit.tables import Categorical, Numeric, Schema
 
-RESULTS = Path(__file__).parent / "results"
 _BOX = 10.0
 _THREE = np.array([[-4.0, 0.0], [3.0, 3.0], [2.0, -4.0]])
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -165,9 +163,7 @@ def main() -> None:
         figures = weights.mean(), means.mean(), found.mean(), np.sqrt((errors**2).mean()), np.sqrt((standard**2).mean())
         table.append((name, options.fits, *(round(float(figure), 3) for figure in figures)))
         print(*table[-1], sep="\t", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / "interval_coverage.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(table)
+    write_table(RESULTS / "interval_coverage", table)
 
 
 if __name__ == "__main__":

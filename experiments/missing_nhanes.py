@@ -26,10 +26,10 @@ from sklearn.linear_model import LinearRegression
 
 import tacit
 from experiments._pictures import BLUE, GREY, ORANGE
+from experiments._results import RESULTS, write_results
 from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents
 
-RESULTS = Path(__file__).parent / "results"
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 ADULT = 20
 #: What is publicly known of each column: no adult is beyond.
@@ -55,8 +55,8 @@ class Row(NamedTuple):
 
     epsilon: float
     method: str
-    off: float  # of coefficients from those of EM on all cells, in units of effects of one standard deviation
-    explained: float  # share of the variance of other people's blood pressure
+    off: float  # Distance of coefficients from those of EM on all cells, in effects of one standard deviation.
+    explained: float  # Explained proportion of the variance of other people's blood pressure.
 
 
 def where() -> Path | None:
@@ -133,7 +133,9 @@ def run(rows: np.ndarray, seed: int, epsilons: Sequence[float]) -> list[Row]:
     public = {"bounds": (low[:-1], high[:-1]), "target_bounds": (low[-1], high[-1])}
     whole = train[~np.isnan(train).any(axis=1)]
     reference = Regression(*em(train))
-    effects = np.sqrt(np.diag(reference.covariance))[:-1]  # of one standard deviation, per unit of a coefficient
+    effects = np.sqrt(np.diag(reference.covariance))[
+        :-1
+    ]  # Effect of one standard deviation, per unit of a coefficient.
     size = np.linalg.norm(reference.coef * effects)
 
     def judged(epsilon: float, method: str, coef: np.ndarray, predicted: np.ndarray) -> Row:
@@ -141,7 +143,7 @@ def run(rows: np.ndarray, seed: int, epsilons: Sequence[float]) -> list[Row]:
         return Row(epsilon, method, off, explained(predicted, target))
 
     complete = LinearRegression().fit(whole[:, :-1], whole[:, -1])
-    means = np.nanmean(train[:, :-1], axis=0)  # who has gaps is predicted as average there, without another model
+    means = np.nanmean(train[:, :-1], axis=0)  # A missing cell counts as the mean of its column in predictions.
     filled = np.where(np.isnan(inputs), means, inputs)
     lines = []
     for epsilon in epsilons:
@@ -236,13 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"half of them fitted, δ = 1e-5, {seeds} run(s)"
     )
     claims = verdicts(table)
-    options.results.mkdir(exist_ok=True)
-    place = options.results / "missing_nhanes"
-    with place.with_suffix(".csv").open("w", newline="") as file:
-        csv.writer(file).writerows([Row._fields, *table])
-    place.with_suffix(".txt").write_text("\n".join([caption, *claims]) + "\n", encoding="utf-8")
-    print(caption, *claims, sep="\n")
-    draw(table, caption).savefig(place.with_suffix(".png"), dpi=150)
+    write_results(options.results / "missing_nhanes", [Row._fields, *table], caption, claims, draw(table, caption))
 
 
 if __name__ == "__main__":

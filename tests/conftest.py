@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 # Fixtures of several files each, beside the tests that use them.
-pytest_plugins = ["people_folder", "two_clusters"]
+pytest_plugins = ["people_folder", "spark_session", "two_clusters"]
 
 
 def pytest_addoption(parser):

@@ -120,7 +120,8 @@ def test_gradient_em_writes_errors_a_picture_and_what_became_of_the_claims(tmp_p
     gradient_em.main(["mixture", "--quick", "--results", str(tmp_path)])
     with (tmp_path / "gradient_em_mixture.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert {row["method"] for row in rows} == {gradient_em.PLAIN, *gradient_em.methods(gradient_em.MODELS["mixture"])}
+    papers = gradient_em.methods(gradient_em.MODELS["mixture"], 1000, np.ones(4))
+    assert {row["method"] for row in rows} == {gradient_em.PLAIN, gradient_em.OURS, *papers}
     steps = [row for row in rows if row["method"] == gradient_em.ROBUST and row["epsilon"] == "1.0"]
     assert [int(row["step"]) for row in steps] == list(range(1, 23))
     assert float(steps[-1]["error"]) < 0.1 < float(steps[0]["error"])

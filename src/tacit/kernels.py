@@ -37,6 +37,7 @@ _SHAPES = ((1, 2), (1, 9), (2, 2), (3, 5), (4, 10), (8, 3), (12, 33))
 _ROWS = 1600  # Some libraries have other kernels for small products, which have fewer rows than this.
 # These rows are also computed by themselves: single ones, whole sets, and the last ones.
 _SOME = tuple(slice(*ends) for ends in ((0, 1), (37, 38), (0, 64), (61, 125), (5, 70), (777, 1600)))
+_KEYS = ("internal_api", "version", "architecture")  # What identifies a kernel, as threadpoolctl names it.
 _UNLIKE = (
     "This machine's linear algebra rounds a row's numbers by where it stands, so that stated sensitivities may not "
     "hold. Nothing is summed with it. Install numpy from another source, or set another kernel for it, such as by "
@@ -81,9 +82,6 @@ def kernel_fingerprint() -> str:
     return ", ".join([f"numpy {np.__version__} on {platform.machine()}", *names, digest.hexdigest()[:16]])
 
 
-_KEYS = ("internal_api", "version", "architecture")
-
-
 @cache
 def _alike() -> bool:
     return all(_alike_at_all_places(compute, rows) for compute, rows in _computations())
@@ -113,9 +111,9 @@ def _computations() -> Iterator[tuple[Callable[[Array], Array], Array]]:
 
 def _pad(rows: Array) -> Array:
     """Return rows (columns, rows) with zeros behind them, up to whole sets of ``ROWS_AT_ONCE``, laid out alike."""
-    wide = np.zeros((len(rows), rows.shape[1] + -rows.shape[1] % ROWS_AT_ONCE))
-    wide[:, : rows.shape[1]] = rows
-    return wide
+    padded = np.zeros((len(rows), rows.shape[1] + -rows.shape[1] % ROWS_AT_ONCE))
+    padded[:, : rows.shape[1]] = rows
+    return padded
 
 
 def _numbers(lines: int, columns: int) -> Array:

@@ -7,7 +7,7 @@ does ``lazy_names``: each public name is one line there, and nowhere else.
 
 .. code-block:: python
 
-    from tacit.linear.ridge import Ridge as Ridge
+    from tacit.linear.penalised_regression import Ridge as Ridge
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 
-__all__ = ["former_names", "lazy_names"]
+__all__ = ["former_names", "lazy_names", "moved_names"]
 
 _LINE = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
@@ -92,5 +92,30 @@ def former_names(package: str, names: Mapping[str, str]) -> Callable[[str], obje
         words = f"{package}.{name} is {package}.{names[name]} now; the former name will go."
         warnings.warn(words, DeprecationWarning, stacklevel=2)
         return getattr(sys.modules[package], names[name])
+
+    return get_attribute
+
+
+def moved_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """Return ``__getattr__`` for a package that names have left: it says where they are now.
+
+    Parameters
+    ----------
+    package : str
+        The package's ``__name__``.
+    modules : dict from str to str
+        The module that each name is in now.
+
+    Examples
+    --------
+    >>> moved_names("tacit.statistics", {"EMGradient": "tacit.published.em_gradients"})("EMGradient")
+    Traceback (most recent call last):
+    AttributeError: tacit.statistics.EMGradient is tacit.published.em_gradients.EMGradient now.
+    """
+
+    def get_attribute(name: str) -> object:
+        if name in modules:
+            raise AttributeError(f"{package}.{name} is {modules[name]}.{name} now.", name=name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
 
     return get_attribute

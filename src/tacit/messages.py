@@ -1,4 +1,4 @@
-"""How a sentence tells what it was given, without telling data.
+"""How messages describe a value without showing data.
 
 Whatever is passed in a wrong place may hold rows: targets as a parameter, a table as bounds, a cell as a name. So a
 refusal never prints a value that could be one. It shows a number or a short text that was passed by itself, because
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
-_LONGEST_TEXT = 60  # characters; names of columns and words for options are shorter
+_LONGEST_TEXT = 60  # Longest text that is shown, in characters. Names of columns and words for options are shorter.
 
 
 def describe(value: Any) -> str:

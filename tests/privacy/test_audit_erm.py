@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from joined import Joined
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
@@ -22,13 +23,6 @@ from tacit.statistics import LossGradients
 RNG = np.random.default_rng(0)
 ROWS = np.column_stack([RNG.uniform(-0.3, 0.3, 24), RNG.integers(0, 2, 24)])
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, 0.0]]])
-
-
-class Joined:
-    """The last column is the target, as an audit has one table."""
-
-    def fit(self, X, y=None):
-        return super().fit(X[:, :-1], X[:, -1])
 
 
 class Logistic(Joined, tacit.LogisticRegression):

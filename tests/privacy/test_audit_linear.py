@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joined import Joined
 
 import tacit
 from tacit.audit import audit_estimator
@@ -10,13 +11,6 @@ from tacit.privacy import Split
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
-
-
-class Joined:
-    """The last column is the target, as an audit has one table."""
-
-    def fit(self, X, y=None):
-        return super().fit(X[:, :-1], X[:, -1])
 
 
 class Linear(Joined, tacit.LinearRegression):

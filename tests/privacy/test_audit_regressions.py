@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from joined import Joined
 
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Gaussian, Split
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.release import Curator, calibrated_plan
 from tacit.release.sampling import Share
 from tacit.sources import as_source
@@ -14,13 +16,6 @@ from tacit.statistics import RobustSum
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
 GAP = np.vstack([ROWS, [[np.nan, 1.0]]])
-
-
-class Joined:
-    """The last column is the target, as an audit has one table."""
-
-    def fit(self, X, y=None):
-        return super().fit(X[:, :-1], X[:, -1])
 
 
 class Regressions(Joined, tacit.MixtureOfRegressions):
@@ -47,24 +42,24 @@ MODELS = {
     "sparse regressions": Regressions(symmetric=True, sparsity=1, target_bounds=1.0),
     "sparse gaps": WithGaps(sparsity=1, target_bounds=1.0),
     "thresholded mixture": tacit.SymmetricMixture(
-        method="truncated", sparsity=1, truncation=1.0, scale=0.3, n_iter=3, init=[0.5, 0.5]
+        method=TruncatedGradientEM(truncation=1.0, scale=0.3, n_iter=3, init=[0.5, 0.5]), sparsity=1
     ),
     "thresholded split mixture": tacit.SymmetricMixture(
-        method="truncated", sparsity=1, truncation=1.0, scale=0.3, n_iter=3, split=True, init=[0.5, 0.5]
+        method=TruncatedGradientEM(truncation=1.0, scale=0.3, n_iter=3, split=True, init=[0.5, 0.5]), sparsity=1
     ),
-    "clipped mixture": tacit.SymmetricMixture(method="clipped", scale=0.3, n_iter=3, init=[0.5, 0.5]),
-    "robust mixture": tacit.SymmetricMixture(method="robust_em", scale=0.3, n_iter=3, init=[0.5, 0.5]),
-    "robust regressions": Regressions(symmetric=True, method="robust", scale=0.3, n_iter=3, target_bounds=1.0),
-    "truncated gaps": WithGaps(method="truncated", truncation=1.0, scale=0.3, n_iter=3, target_bounds=1.0),
+    "clipped mixture": tacit.SymmetricMixture(method=ClippedGradientEM(scale=0.3, n_iter=3, init=[0.5, 0.5])),
+    "robust mixture": tacit.SymmetricMixture(method=RobustEM(scale=0.3, n_iter=3, init=[0.5, 0.5])),
+    "robust regressions": Regressions(symmetric=True, method=RobustGradientEM(scale=0.3, n_iter=3), target_bounds=1.0),
+    "truncated gaps": WithGaps(method=TruncatedGradientEM(truncation=1.0, scale=0.3, n_iter=3), target_bounds=1.0),
     "split gaps": WithGaps(
-        method="truncated", truncation=1.0, scale=0.3, n_iter=3, split=True, init=[0.5], target_bounds=1.0
+        method=TruncatedGradientEM(truncation=1.0, scale=0.3, n_iter=3, split=True, init=[0.5]), target_bounds=1.0
     ),
 }
 BOTH = [
     (name, neighbors)
     for name, model in MODELS.items()
     for neighbors in ("replace_one", "add_remove")
-    if not (getattr(model, "split", False) and neighbors == "add_remove")  # refused
+    if not (getattr(model.method, "split", False) and neighbors == "add_remove")  # refused
 ]
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.risk import SOLVERS
 from tacit.privacy import PrivacyError
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 
 ROWS = (1, 2, 3, 7, 40, 300, 2000)
 COLUMNS = (1, 2, 3, 6)
@@ -20,6 +21,15 @@ COLUMNS = (1, 2, 3, 6)
 def one_of(rng, *values):
     """Return one of the values, as it is."""
     return values[rng.integers(len(values))]
+
+
+def gradient_em(rng, *others):
+    """Return options of a fit by moments, or by a published method that takes its own number of steps."""
+    options = {"scale": 1.0, "n_iter": one_of(rng, 1, 2, 3, 9, 40)}
+    published = [kind(**options) for kind in (ClippedGradientEM, RobustGradientEM, *others)]
+    published.append(TruncatedGradientEM(split=bool(rng.integers(2)), **options))
+    method = one_of(rng, "moments", *published)
+    return {"method": method, "sparsity": one_of(rng, None, 1)} | ({} if method == "moments" else {"n_iter": "auto"})
 
 
 def unsupervised(rng, columns):
@@ -40,26 +50,14 @@ def unsupervised(rng, columns):
         ),
         (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": one_of(rng, "adaptive", "paper")}),
         (tacit.Moments, {}),
-        (
-            tacit.SymmetricMixture,
-            {
-                "method": one_of(rng, "moments", "clipped", "robust", "truncated"),
-                "scale": one_of(rng, None, 1.0),
-                "split": bool(rng.integers(2)),
-                "sparsity": one_of(rng, None, 1),
-            },
-        ),
+        (tacit.SymmetricMixture, {"scale": one_of(rng, None, None, 1.0), **gradient_em(rng, RobustEM)}),
     ]
     kind, options = kinds[rng.integers(len(kinds))]
-    return kind, {**options, **common}
+    return kind, {**common, **options}
 
 
 def supervised(rng, columns):
     method = one_of(rng, "scores", "robust", "trimmed", "sample_aggregate", "block_mean")
-    gradient = {
-        "method": one_of(rng, "moments", "clipped", "robust", "truncated"),
-        "scale": one_of(rng, None, 1.0),
-    }
     solver = one_of(rng, *sorted(SOLVERS))
     n_iter = one_of(rng, "auto", 1, 2, 11, 40)
     kinds = [
@@ -67,8 +65,11 @@ def supervised(rng, columns):
         (tacit.Ridge, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
         (tacit.Lasso, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
         (tacit.HuberRegressor, {"solver": solver, "n_iter": n_iter}),
-        (tacit.MixtureOfRegressions, {"n_components": int(rng.integers(1, 4)), **gradient}),
-        (tacit.MissingCovariateRegression, gradient),
+        (
+            tacit.MixtureOfRegressions,
+            {"n_components": int(rng.integers(1, 4)), "symmetric": bool(rng.integers(2)), **gradient_em(rng)},
+        ),
+        (tacit.MissingCovariateRegression, gradient_em(rng)),
     ]
     kind, options = kinds[rng.integers(len(kinds))]
     return kind, {**options, "target_bounds": one_of(rng, None, 1e-3, 5.0, 1e6)}

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit.audit.transcript import crossing
+from tacit.audit.transcript import record_releases
 
 ROWS = 320_000
 SHARES = 16  # that so many rows are dealt out into
@@ -36,9 +36,9 @@ def first_releases(folder, seeds):
     found = []
     for seed in seeds:
         model = tacit.LinearRegression(bounds=5.0, target_bounds=100.0, delta=1e-7, random_state=seed)
-        with crossing() as script:
+        with record_releases() as script:
             model.fit(folder, "y")
-        found.append(script.asked[0].answer.value)
+        found.append(script.questions[0].answer.value)
     return np.array(found), model
 
 

@@ -13,7 +13,9 @@ from transcript import LARGE_CROWD, Transcript, audited, hard_pair
 
 import tacit
 from tacit.audit import attack_sensitivity, audit_estimator, audit_outputs
-from tacit.mixture import gaussian_mixture, scale_free
+from tacit.mixture import component_estimates, gaussian_mixture
+from tacit.mixture.mixture import Mixture
+from tacit.mixture.scale_free import MixtureFit, fit_scale_free
 from tacit.privacy import Gaussian, Plan, PlanError
 from tacit.release import Curator, Measurement
 from tacit.sources import as_source
@@ -235,7 +237,7 @@ def test_certificate_that_tells_the_number_of_rows_is_refused():
 @pytest.mark.parametrize("neighbors", RELATIONS)
 def test_fit_with_an_unclipped_row(neighbors, monkeypatch):
     """The row is far out only in the coordinates of components that have shrunk onto a crowd."""
-    monkeypatch.setattr(scale_free, "ComponentMoments", Unclipped)
+    monkeypatch.setattr(component_estimates, "ComponentMoments", Unclipped)
     pair = hard_pair(neighbors, LARGE_CROWD)
     settings = {"epsilon": 8.0, "delta": 1e-4, "n_iter": 4, "neighbors": neighbors}
     model = tacit.GaussianMixture(bounds=(-1, 1), random_state=0, **settings)
@@ -253,23 +255,35 @@ def test_fit_with_rows_beyond_the_bounds_left_there(monkeypatch):
         assert Transcript(model, data).furthest_step(data, neighbor) <= 1 + 1e-9
 
 
-def stop_when_all_rows_fit(model, curator, watch, heard):
-    """The loop, with a convergence test on the rows themselves."""
-    state = model.start()
-    for index, step in enumerate(model.rounds):
-        state, statistic = model.statistic(state, index, lambda statistic, step=step: curator.noise(step, statistic))
-        noise = curator.noise(step, statistic)
-        state = model.update(state, index, statistic, curator.release(step, statistic), noise)
-        distances = state.fit.mixture.components().e_step(next(curator._rows.blocks()))[1]
-        if distances.max() < 9.0:
-            break
-    return state
+class Converged(Exception):
+    """All rows fit."""
+
+
+def stop_when_all_rows_fit(curator, *options):
+    """The fit, with a convergence test on the rows themselves."""
+    measure, released = curator.measure, []
+
+    def measure_or_stop(name, statistic):
+        if released and isinstance(statistic, ComponentMoments):
+            distances = statistic.components.e_step(next(curator._rows.blocks()))[1]
+            if distances.max() < 9.0:
+                raise Converged(statistic.components)
+        released.append(measure(name, statistic))
+        return released[-1]
+
+    curator.measure = measure_or_stop
+    try:
+        return fit_scale_free(curator, *options)
+    except Converged as stop:
+        components = stop.args[0]
+        covariances = components.factors @ components.factors.transpose(0, 2, 1)
+        return MixtureFit(Mixture(components.weights, components.means, covariances))
 
 
 @pytest.mark.parametrize("caught", [True, False])
 def test_fit_that_stops_by_looking_at_rows(caught, monkeypatch):
     if caught:
-        monkeypatch.setattr(gaussian_mixture, "run", stop_when_all_rows_fit)
+        monkeypatch.setattr(gaussian_mixture, "fit_scale_free", stop_when_all_rows_fit)
     pair = hard_pair("add_remove", LARGE_CROWD)
     audit = audited(100, pair=pair, neighbors="add_remove", epsilon=1.0, delta=1e-4, n_iter=5)
     assert audit.refutes() is caught
@@ -278,7 +292,7 @@ def test_fit_that_stops_by_looking_at_rows(caught, monkeypatch):
 @pytest.mark.slow
 def test_long_audit_of_a_fit_with_an_unclipped_row(monkeypatch):
     """Two far rows, both unclipped, are less unlike than one and none: this takes more fits."""
-    monkeypatch.setattr(scale_free, "ComponentMoments", Unclipped)
+    monkeypatch.setattr(component_estimates, "ComponentMoments", Unclipped)
     pair = hard_pair("replace_one", LARGE_CROWD)
     assert audited(400, pair=pair, epsilon=8.0, delta=1e-4, n_iter=4).refutes()
 

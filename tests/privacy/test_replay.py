@@ -14,9 +14,11 @@ import pytest
 
 import tacit
 from tacit.audit import replay
+from tacit.fitting.published import find_published
 from tacit.linear import Box, ElasticNetPenalty, L1Ball
 from tacit.models import CARDS, card_named, find_card
 from tacit.models.reports import step_meanings
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
 from usual_fits import GROUPS, HOLES, LABELS, RNG, ROWS, X, Y, usual_fit
 
@@ -45,9 +47,7 @@ WORDS = re.compile(r"^(method|solver|noise|composition|covariance_type|missing) 
 BOUNDS = {"bounds": (-1, 1)}
 BOTH = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
 LOSS = card_named("ERM").usual()["loss"]
-GRADIENT_EM = {"scale": 0.5, "n_iter": 4, "bounds": None}
-GRADIENT_EM_BOTH = {**GRADIENT_EM, "target_bounds": None}
-SYMMETRIC = {**GRADIENT_EM_BOTH, "symmetric": True, "fit_intercept": False}
+GRADIENT_EM = (ClippedGradientEM, RobustGradientEM, RobustEM, TruncatedGradientEM)
 FURTHER = {  # that a word needs beside it
     "composition": {"method": "per_parameter", "n_iter": 2},
     "noise=LLG": {"method": "per_parameter", "n_iter": 2},
@@ -64,12 +64,6 @@ FURTHER = {  # that a word needs beside it
     "LinearRegression method=trimmed": {"gradient_bounds": 2.0, "n_iter": 3},
     "LinearRegression method=sample_aggregate": {"coef_bound": 3.0, "epsilon": 8.0},
     "LinearRegression method=block_mean": {"coef_bound": 3.0},
-    **{f"SymmetricMixture method={word}": GRADIENT_EM for word in ("clipped", "robust", "robust_em")},
-    "SymmetricMixture method=truncated": {**GRADIENT_EM, "sparsity": 1},
-    **{f"MixtureOfRegressions method={word}": SYMMETRIC for word in ("clipped", "robust")},
-    "MixtureOfRegressions method=truncated": {**SYMMETRIC, "sparsity": 1},
-    **{f"MissingCovariateRegression method={word}": GRADIENT_EM_BOTH for word in ("clipped", "robust")},
-    "MissingCovariateRegression method=truncated": {**GRADIENT_EM_BOTH, "sparsity": 1},
 }
 TABLES = {  # where the usual one will not do
     "missing=ignore": lambda table: (HOLES, *table[1:]),
@@ -118,8 +112,15 @@ def by_hand():
     yield "sparse mixture", tacit.SymmetricMixture, (WIDE,), {"sparsity": 2, **BOUNDS}
     yield "sparse regressions", regressions, (WIDE, TALL), {"sparsity": 2, "symmetric": True, **BOTH}
     yield "sparse, missing", tacit.MissingCovariateRegression, (WIDE, TALL), {"sparsity": 2, **BOTH}
-    split = {"method": "truncated", "split": True, "sparsity": 1, "scale": 0.5, "n_iter": 3}
+    split = {"method": TruncatedGradientEM(split=True, scale=0.5, n_iter=3), "sparsity": 1}
     yield "split", tacit.SymmetricMixture, (X,), split
+    for method in GRADIENT_EM:
+        options = {"method": method(scale=0.5, n_iter=4), "sparsity": 1 if method is TruncatedGradientEM else None}
+        yield f"SymmetricMixture {method.__name__}", tacit.SymmetricMixture, (X,), options
+        if method is not RobustEM:
+            name = method.__name__
+            yield f"MixtureOfRegressions {name}", regressions, (X, Y), {"symmetric": True, **options}
+            yield f"MissingCovariateRegression {name}", tacit.MissingCovariateRegression, (HOLES, Y), options
 
 
 CASES = {
@@ -128,6 +129,14 @@ CASES = {
     for relation in ("replace_one", "add_remove")
     if relation == "replace_one" or not (name.split("=")[-1] in PUBLIC_ROWS and estimator is not tacit.RobustMean)
 }
+
+
+def test_every_published_method_is_replayed():
+    published = {
+        (kind, name) for card in CARDS.values() for kind in [card.estimator] for name, _ in kind._published.values()
+    }
+    fits = [(kind, find_published(kind(**settings))) for kind, _, settings in CASES.values() if kind._published]
+    assert published <= {(kind, type(method).__name__) for kind, method in fits}
 
 
 @pytest.mark.parametrize("case", CASES)

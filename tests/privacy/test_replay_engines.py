@@ -1,9 +1,5 @@
 """Replay where rows live in frames, in files and on clusters: the engine adds no way out."""
 
-import os
-import shutil
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -86,25 +82,6 @@ def test_dask(name, relation):
     frames = pytest.importorskip("dask.dataframe")
     with dask.config.set(scheduler="synchronous"):
         check(name, relation, lambda table, number: frames.from_pandas(table.to_pandas(), npartitions=3, sort=False))
-
-
-@pytest.fixture(scope="module")
-def spark():
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17 or later, and there is none.")
-    sql = pytest.importorskip("pyspark.sql")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = (
-        sql.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
 
 
 @pytest.mark.slow

@@ -8,16 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.audit import attack_sensitivity
-from tacit.statistics import (
-    Clip,
-    MissingCovariateGradient,
-    RobustSum,
-    RowCount,
-    Shorten,
-    Smoothed,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
-)
+from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.statistics import Clip, RobustSum, RowCount, Shorten, Smoothed
 
 INFLUENCES = [Clip(), Shorten(), *(Smoothed(beta) for beta in (0.5, 1.0, 2.146, 4.605, 9.21, 30.0))]
 RELATIONS, NORMS = ("replace_one", "add_remove"), ("l1", "l2")

@@ -22,6 +22,7 @@ from tacit.audit import attack_sensitivity
 from tacit.fitting.moment_weights import block_weights
 from tacit.linear import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Gaussian, Laplace, Plan
+from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
 from tacit.release import Affine, Curator
 from tacit.release.precision import BLOCK_ROWS
 from tacit.sources import BLOCK_ROWS as SOURCE_BLOCK_ROWS
@@ -46,7 +47,6 @@ from tacit.statistics import (
     LinearScores,
     LossGradients,
     Magnitudes,
-    MissingCovariateGradient,
     MissingScores,
     ObservedCells,
     OnColumns,
@@ -60,8 +60,6 @@ from tacit.statistics import (
     Shorten,
     Smoothed,
     SomeValues,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
     TableComponents,
     TableLayout,
     TableMoments,

@@ -22,7 +22,7 @@ from tacit.privacy import Plan
 
 
 def error_bound(errors: ArrayLike, trials: int, failure: float) -> Array:
-    """Clopper-Pearson upper bound on an error rate; too low with probability at most `failure`.
+    """Return the Clopper-Pearson upper bound on an error rate. It is too low with probability at most `failure`.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def error_bound(errors: ArrayLike, trials: int, failure: float) -> Array:
 
 
 def epsilon_bound(false_positive: ArrayLike, false_negative: ArrayLike, delta: float) -> Array:
-    """The smallest epsilon for which (epsilon, delta)-differential privacy allows a test with these errors.
+    """Return the smallest epsilon for which (epsilon, delta)-differential privacy allows a test with these errors.
 
     Both directions count: whichever of "D looks like D'" and "D' looks like D" is rarer.
 
@@ -50,7 +50,7 @@ def epsilon_bound(false_positive: ArrayLike, false_negative: ArrayLike, delta: f
 
 
 def mu_bound(false_positive: ArrayLike, false_negative: ArrayLike) -> Array:
-    """The smallest mu for which mu-Gaussian differential privacy allows a test with these errors.
+    """Return the smallest mu for which mu-Gaussian differential privacy allows a test with these errors.
 
     Examples
     --------
@@ -74,6 +74,6 @@ def plan_forbids(plan: Plan, false_positive: float, false_negative: float) -> bo
     (False, True)
     """
     epsilons, deltas = plan.curve()
-    # Of the two directions the one that multiplies the rarer error demands less, so it is the one that can fail.
+    # The direction that multiplies the rarer error is the weaker demand, so it is the one that can fail.
     rarer, other = sorted((false_positive, false_negative))
     return bool(np.any(1 - deltas > other + np.exp(epsilons) * rarer))

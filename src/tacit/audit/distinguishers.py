@@ -38,7 +38,8 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
     outputs = np.concatenate([data_outputs, neighbor_outputs])
     labels = np.repeat([0, 1], [len(data_outputs), len(neighbor_outputs)])
     standardise = _standardiser(outputs)
-    unseen = np.isnan(outputs).all(axis=0)  # trees cannot learn from such a column; a number in it is news
+    # Trees cannot learn from a column without numbers, so they see whether it has any.
+    unseen = np.isnan(outputs).all(axis=0)
 
     def with_squares(rows: Array) -> Array:
         features = standardise(rows)
@@ -47,7 +48,7 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
     return {
         "linear": _fit(LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), standardise, outputs, labels),
         "quadratic": _fit(LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), with_squares, outputs, labels),
-        # Trees meet the raw outputs: they need no scale, and standardising could merge values that differ.
+        # Trees see the raw outputs: they need no scale, and standardising could merge different values.
         "trees": _fit(
             HistGradientBoostingClassifier(
                 max_iter=40, early_stopping=False, random_state=0, min_samples_leaf=max(2, min(20, len(outputs) // 6))
@@ -61,7 +62,7 @@ def learn_scores(data_outputs: Array, neighbor_outputs: Array) -> dict[str, Scor
 
 def _fit(model: Any, features: Score, outputs: Array, labels: NDArray[np.int64]) -> Score:
     def quietly(function: Callable[[Array], Any], rows: Array) -> Any:
-        # Constant or collinear outputs make a discriminant useless, not wrong: its score is judged like any other.
+        # Constant or collinear outputs make a discriminant useless, but not wrong. Its score is judged like any other.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return function(rows)
@@ -71,7 +72,7 @@ def _fit(model: Any, features: Score, outputs: Array, labels: NDArray[np.int64])
 
 
 def _standardiser(outputs: Array) -> Score:
-    """Centre and scale the columns that vary, robustly; a value that is not finite is a flag in a column of its own."""
+    """Return a function that standardises columns that vary, and flags values that are not finite in extra columns."""
     finite = np.where(np.isfinite(outputs), outputs, np.nan)
     flagged = np.isnan(finite).any(axis=0)
     finite[:, np.isnan(finite).all(axis=0)] = 0.0
@@ -82,7 +83,7 @@ def _standardiser(outputs: Array) -> Score:
     def standardise(rows: Array) -> Array:
         known = np.isfinite(rows)
         scaled = ((np.where(known, rows, centre) - centre)[:, varying] / spread[varying]).clip(-20.0, 20.0)
-        # The constant column stands in where nothing varies.
+        # The constant column is there for outputs in which nothing varies.
         return np.hstack([scaled, ~known[:, flagged], np.ones((len(rows), 1))])
 
     return standardise

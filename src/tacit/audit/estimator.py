@@ -1,4 +1,4 @@
-"""Audit a whole estimator: fit it many times on neighbouring data sets, and hold what it shows against its claim."""
+"""Audit a whole estimator: fit it many times on neighbouring data sets, and compare its outputs with its claim."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tacit.arrays import Array
-from tacit.audit.fields import numbers_in
 from tacit.audit.outputs import Audit, Method, audit_outputs
+from tacit.audit.snapshot import numbers_in
 from tacit.privacy import Certificate, Relation
 
 
@@ -67,22 +67,22 @@ def audit_estimator(
     >>> audit.refutes()
     False
     """
-    certificate = getattr(_seeded(estimator, 0).fit(X), "privacy_", None)
+    certificate = getattr(clone_with_seed(estimator, 0).fit(X), "privacy_", None)
     if not isinstance(certificate, Certificate):
         raise TypeError(
             f"A fitted {type(estimator).__name__} has no certificate in privacy_, so there is no claim to audit; "
             "use audit_outputs with a function that fits it, and pass the claim."
         )
     differing = _differing_rows(X, X_neighbor, certificate.plan.neighbors)
-    # Frames and files are scored in their own form only, which these rows no longer have.
+    # Models score frames and files in their own form only, and these rows are an array.
     canaries = differing if isinstance(X, np.ndarray) else None
     if method is None:
         gaussian = certificate.plan.gaussian
         method = "gdp" if gaussian and certificate.budget.delta > 0 else "threshold"
 
     def run(rows: Any, seed: int) -> Any:
-        model = _seeded(estimator, seed).fit(rows)
-        return _published(model, canaries) if score is None else score(model)
+        model = clone_with_seed(estimator, seed).fit(rows)
+        return _public_numbers(model, canaries) if score is None else score(model)
 
     return audit_outputs(
         run,
@@ -99,15 +99,15 @@ def audit_estimator(
     )
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
-    """A clone with a seed and no ledger: an audit is a rehearsal, and must not spend a data set's budget."""
+def clone_with_seed(estimator: Any, seed: int) -> Any:
+    """Return a clone with a seed and no ledger, because an audit must not spend a data set's budget."""
     model = clone(estimator)
     settings = {"random_state": seed, "ledger": None}
     return model.set_params(**{name: settings[name] for name in settings.keys() & model.get_params(deep=False)})
 
 
-def _published(model: Any, canaries: Array | None) -> Array:
-    """Every number a fitted model shows, and its score of the rows in which the data sets differ."""
+def _public_numbers(model: Any, canaries: Array | None) -> Array:
+    """Return every public number of a fitted model, and its scores of the rows in which the data sets differ."""
     names = sorted(name for name in vars(model) if name.endswith("_") and not name.startswith("_"))
     values = [getattr(model, name) for name in names]
     if canaries is not None and hasattr(model, "score_samples"):
@@ -116,7 +116,7 @@ def _published(model: Any, canaries: Array | None) -> Array:
 
 
 def _differing_rows(X: Any, X_neighbor: Any, neighbors: Relation) -> Array | None:
-    """The rows in which two neighbouring tables differ; None for data that are not tables in memory."""
+    """Return the rows in which two neighbouring tables differ; None for data that are not tables in memory."""
     first, second = np.asarray(X), np.asarray(X_neighbor)
     if first.ndim != 2 or second.ndim != 2:
         return None
@@ -137,7 +137,7 @@ def _differing_rows(X: Any, X_neighbor: Any, neighbors: Relation) -> Array | Non
 
 
 def _differ(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which rows differ (all, where the shapes do); NaN equals NaN."""
+    """Return which rows differ: all, if the shapes differ. NaN equals NaN."""
     if first.shape != second.shape:
         return np.ones(len(first), dtype=np.bool_)
     unlike: NDArray[np.bool_] = np.any((first != second) & ((first == first) | (second == second)), axis=1)

@@ -203,7 +203,7 @@ def audit_outputs(
         shown = track(
             results, "Running the mechanism", total=len(tasks), disable=not progress, console=Console(stderr=True)
         )
-        published = _padded([np.ravel(np.asarray(result, dtype=np.float64)) for result in shown])
+        published = _pad([np.ravel(np.asarray(result, dtype=np.float64)) for result in shown])
         outputs, neighbor_outputs = published[:trials], published[trials:]
 
     quarter = trials // 4
@@ -236,19 +236,19 @@ class _Test(NamedTuple):
 
 
 def _best_test(scores: Array, neighbor_scores: Array, delta: float, confidence: float, method: Method) -> _Test:
-    """The threshold that would have given the best bound, had it been counted on these runs."""
+    """Return the threshold with the best bound on these runs."""
     thresholds = _thresholds(scores, neighbor_scores)
-    # A tenth of the failure probability: the best of many bounds is flattered most where few runs decide it.
+    # The failure probability is a tenth of the counted one: the best of many bounds is biased where few runs decide it.
     a, b = error_bound(_errors(scores, neighbor_scores, thresholds), len(scores), (1 - confidence) / 20).T
     bound = mu_bound(a, b) if method == "gdp" else epsilon_bound(a, b, delta)
-    # Where these few runs bound nothing, twice as many may: prefer what separates best.
+    # Where these runs give no bound, the counted ones, which are twice as many, may: prefer the best separation.
     merit = bound - 1e-6 * (a + b)
     best = int(np.argmax(merit))
     return _Test(float(thresholds[best]), float(merit[best]))
 
 
 def _thresholds(scores: Array, neighbor_scores: Array) -> Array:
-    """At most a thousand thresholds, evenly spaced by rank; halfway between scores, so that fresh ones fall right."""
+    """Return at most a thousand thresholds, evenly spaced by rank, halfway between neighbouring scores."""
     distinct = np.unique(np.concatenate([scores, neighbor_scores]))
     halfway = np.append((distinct[1:] + distinct[:-1]) / 2, distinct[-1])
     return np.take(halfway, np.unique(np.linspace(0, len(halfway) - 1, 1000).astype(int)))
@@ -283,8 +283,8 @@ def _rows(outputs: Any, trials: int) -> Array:
     return rows.reshape(trials, -1)
 
 
-def _padded(vectors: Sequence[Array]) -> Array:
-    """Stack vectors; one shorter than the others (which may itself tell) is filled up with NaN."""
+def _pad(vectors: Sequence[Array]) -> Array:
+    """Stack vectors. Shorter ones are filled up with NaN, because their length may tell the data sets apart."""
     rows = np.full((len(vectors), max(map(len, vectors))), np.nan)
     for row, vector in zip(rows, vectors):
         row[: len(vector)] = vector

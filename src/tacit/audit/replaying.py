@@ -1,13 +1,13 @@
-"""Replay: proof by machine that a model is a function of its releases and of public values alone.
+"""Replay: a test that a model is a function of its releases and of public values alone.
 
-A fit on one table is written down: each question to the curator, and its answer. Then the estimator is fitted to other
-tables, and the curator gives the first table's answers. Everything that comes out must be the same, to the last bit. If
-it is not, something beside the answers was read from rows.
+A fit on one table is recorded: each question to the curator, and its answer. Then the estimator is fitted to other
+tables, while the curator gives the first table's answers. All results must be the same, to the last bit. If they are
+not, the estimator has read something else from rows.
 
 In the same runs each statistic is summed over neighbouring tables without noise, with the parameters that it had in the
-fit. The sum must not move further than the statistic declares (a grey-box audit).
+fit. The sum must not change by more than the statistic declares (a grey-box audit).
 
-Both can refute a claim and prove none: a leak that these tables do not stir goes unseen.
+Both tests can refute a claim, and neither can prove one: a leak that these tables do not trigger is not seen.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from tacit.audit.estimator import clone_with_seed
+from tacit.audit.sensitivity import ORDERS
 from tacit.audit.snapshot import Snapshot, differing, snapshot
 from tacit.audit.stand_ins import Table, Tables, stand_ins
-from tacit.audit.transcript import Asked, OffScript, Transcript, crossing
+from tacit.audit.transcript import OffScript, Question, Transcript, record_releases
 from tacit.privacy import Relation, check_relation
 
-_TOLERANCE = 1e-6  # of the sensitivity declared: rounding of sums without noise is less
-_ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}
-_CLOCK = re.compile(r"(-:--:--|\d+:\d\d:\d\d)")  # what is left to do, in the progress bar
+# Excess over the declared sensitivity that rounding of sums without noise could explain, relative to it.
+_TOLERANCE = 1e-6
+_CLOCK = re.compile(r"(-:--:--|\d+:\d\d:\d\d)")  # The remaining time in a progress bar.
 
 
 @dataclass(frozen=True)
 class CheckedRelease:
-    """What one release declared, and how far neighbouring tables were apart in it.
+    """The declared sensitivity of one release, and the largest change between neighbouring tables.
 
     Attributes
     ----------
@@ -46,9 +47,9 @@ class CheckedRelease:
     door : {"release", "choose", "minimise"}
         How the curator was asked.
     norm : {"l1", "l2", "linf"}
-        In which the noise is sized.
+        The norm of the sensitivity.
     declared, measured : float
-        The sensitivity stated, and the largest change found between neighbours. Where bounds depend on rows, those of
+        The declared sensitivity, and the largest change between neighbours. Where the bound depends on rows, those of
         the pair that came nearest to its bound.
     """
 
@@ -60,7 +61,7 @@ class CheckedRelease:
 
     @property
     def ratio(self) -> float:
-        """What was measured as a share of what was declared; above 1 the declaration is wrong."""
+        """Measured change divided by declared sensitivity; above 1 the declaration is wrong."""
         if self.declared > 0:
             return self.measured / self.declared
         return np.inf if self.measured > 0 else 0.0
@@ -73,7 +74,7 @@ class CheckedRelease:
 
 @dataclass(frozen=True, repr=False)
 class Replay:
-    """The outcome of :func:`replay`; printed, a table and a verdict. Not private: it is for the keeper of the rows.
+    """The result of :func:`replay`. It prints as a table and a verdict. Not private: it is for the keeper of the rows.
 
     Attributes
     ----------
@@ -82,12 +83,12 @@ class Replay:
     neighbors : {"replace_one", "add_remove"}
         The relation under which tables are neighbours.
     tables : int
-        How many tables were fitted with the first one's answers.
+        Number of tables that were fitted with the first one's answers.
     releases : tuple of CheckedRelease
         One for each release, in order.
     differences : tuple of str
-        What depends on rows and did not come through the door, one sentence each. No row is quoted, unless an
-        exception of the estimator's own does.
+        One sentence for each result that depends on rows and did not come through the door. They quote no row, unless
+        an exception of the estimator does.
     """
 
     estimator: str
@@ -98,7 +99,7 @@ class Replay:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found: all fits came out the same, and no release moved further than declared."""
+        """Whether all fits had the same results, and no release changed by more than declared."""
         return not self.differences and not any(release.exceeds for release in self.releases)
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,7 +123,7 @@ class Replay:
             "",
             f"{'step':<24} {'asked':<9} {'times':>5} {'norm':<5} {'declared':>11} {'measured':>11} {'ratio':>6}",
         ]
-        for (step, door, norm), group in self._grouped():
+        for (step, door, norm), group in self._groups():
             worst = max(group, key=lambda release: release.ratio)
             lines.append(
                 f"{step:<24} {door:<9} {len(group):>5} {norm:<5} {worst.declared:>11.5g} {worst.measured:>11.5g} "
@@ -140,7 +141,7 @@ class Replay:
             )
         return "\n".join(lines)
 
-    def _grouped(self) -> Iterator[tuple[tuple[str, str, str], list[CheckedRelease]]]:
+    def _groups(self) -> Iterator[tuple[tuple[str, str, str], list[CheckedRelease]]]:
         groups: dict[tuple[str, str, str], list[CheckedRelease]] = {}
         for release in self.releases:
             groups.setdefault((release.step, release.door, release.norm), []).append(release)
@@ -212,7 +213,7 @@ def replay(
     labels = [f"unrelated table {place}" for place in range(1, len(tables.unrelated) + 1)]
     labels += [f"neighbour {place}" for place in range(1, len(tables.neighboring) + 1)]
     runs = [_fit(estimator, table, first.transcript) for table in (*tables.unrelated, *tables.neighboring)]
-    differences: dict[str, str] = {}  # each told once, with the table that showed it first
+    differences: dict[str, str] = {}  # Each sentence once, with the first table that showed it.
     for label, run in zip(labels, runs):
         for sentence in _differences(first, run):
             differences.setdefault(sentence, label)
@@ -229,7 +230,7 @@ def replay(
         type(estimator).__name__,
         neighbors,
         len(runs),
-        tuple(_checked(neighbors, first, runs[len(tables.unrelated) :])),
+        tuple(_checked_releases(neighbors, first, runs[len(tables.unrelated) :])),
         tuple(f"{sentence} ({label})." for sentence, label in differences.items()),
     )
 
@@ -257,7 +258,7 @@ def _tables(
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """All that came out of one fit."""
+    """All results of one fit."""
 
     transcript: Transcript
     model: Snapshot
@@ -268,16 +269,13 @@ class _Run:
 
 
 def _fit(estimator: Any, table: Table, script: Transcript | None = None) -> _Run:
-    model = clone(estimator) if hasattr(estimator, "get_params") else deepcopy(estimator)
-    if hasattr(model, "get_params"):
-        settings = {"random_state": 0, "ledger": None}
-        model.set_params(**{name: settings[name] for name in settings.keys() & model.get_params(deep=False)})
+    model = clone_with_seed(estimator, 0) if hasattr(estimator, "get_params") else deepcopy(estimator)
     error, off_script, printed = None, False, io.StringIO()
     with (
         warnings.catch_warnings(record=True) as caught,
         redirect_stdout(printed),
         redirect_stderr(printed),
-        crossing(script) as transcript,
+        record_releases(script) as transcript,
     ):
         warnings.simplefilter("always")
         try:
@@ -291,9 +289,9 @@ def _fit(estimator: Any, table: Table, script: Transcript | None = None) -> _Run
 
 
 def _differences(first: _Run, other: _Run) -> Iterator[str]:
-    """Yield what differs between a fit and one with its answers, as sentences without their end."""
-    asked, again = first.transcript.asked, other.transcript.asked
-    for one, two in zip(asked, again):
+    """Yield the differences between a fit and one with its answers, as sentences without a full stop."""
+    questions, again = first.transcript.questions, other.transcript.questions
+    for one, two in zip(questions, again):
         if (one.door, one.step, one.size, one.norm, one.curator) != (
             two.door,
             two.step,
@@ -306,7 +304,7 @@ def _differences(first: _Run, other: _Run) -> Iterator[str]:
         if one.statistic != two.statistic:
             yield f"The statistic of step {one.step!r} depends on rows"
             break
-    if other.off_script or len(asked) != len(again):
+    if other.off_script or len(questions) != len(again):
         yield "How often the curator is asked, or what for, depends on rows"
     if first.transcript.maps != other.transcript.maps:
         yield "What rows pass through before they are summed depends on rows"
@@ -330,19 +328,20 @@ def _attribute(place: str) -> str:
     return re.split(r"[.\[]", place.removeprefix("."), maxsplit=1)[0] or "(its kind)"
 
 
-def _checked(neighbors: Relation, first: _Run, others: Sequence[_Run]) -> Iterator[CheckedRelease]:
-    """Yield what each release declared, and the most that was measured between any two neighbours."""
-    for place in range(len(first.transcript.asked)):
+def _checked_releases(neighbors: Relation, first: _Run, others: Sequence[_Run]) -> Iterator[CheckedRelease]:
+    """Yield the declared sensitivity of each release, and the largest change between any two neighbours."""
+    for place in range(len(first.transcript.questions)):
         column = [
-            run.transcript.asked[place] if place < len(run.transcript.asked) else None for run in (first, *others)
+            run.transcript.questions[place] if place < len(run.transcript.questions) else None
+            for run in (first, *others)
         ]
         pairs = list(combinations(column, 2))
-        if neighbors == "add_remove":  # the row is missing in the first of the others
+        if neighbors == "add_remove":  # The first of the other tables lacks the row.
             pairs = [(column[1], each) for index, each in enumerate(column) if index != 1] if others else []
-        asked = first.transcript.asked[place]
-        found = [_pair_of(one, two) for one, two in pairs if one is not None and two is not None]
-        declared, measured = max(found, key=_ratio, default=(asked.declared or 0.0, 0.0))
-        yield CheckedRelease(asked.step, asked.door, asked.norm, declared, measured)
+        question = first.transcript.questions[place]
+        changes = [_compare(one, two) for one, two in pairs if one is not None and two is not None]
+        declared, measured = max(changes, key=_ratio, default=(question.declared or 0.0, 0.0))
+        yield CheckedRelease(question.step, question.door, question.norm, declared, measured)
 
 
 def _ratio(pair: tuple[float, float]) -> float:
@@ -350,13 +349,13 @@ def _ratio(pair: tuple[float, float]) -> float:
     return measured / declared if declared > 0 else np.inf if measured > 0 else 0.0
 
 
-def _pair_of(one: Asked, two: Asked) -> tuple[float, float]:
-    """Return what is declared for two neighbours, and how far they are apart."""
+def _compare(one: Question, two: Question) -> tuple[float, float]:
+    """Return the declared sensitivity, and the change between two neighbours."""
     if one.exact.shape != two.exact.shape or not np.isfinite(one.exact - two.exact).all():
         return one.declared or 0.0, np.inf
     if one.bounds is None or two.bounds is None:
-        return one.declared or 0.0, float(np.linalg.norm(one.exact - two.exact, _ORDERS[one.norm]))
-    # Smooth bounds: no number moves further than its bound at either table, and no bound changes by more than a factor.
+        return one.declared or 0.0, float(np.linalg.norm(one.exact - two.exact, ORDERS[one.norm]))
+    # With smooth bounds, no number changes by more than its bound at either table, and no bound by more than a factor.
     least = np.minimum(one.bounds, two.bounds)
     moves, changes = np.abs(one.exact - two.exact) / least, np.abs(np.log(one.bounds / two.bounds))
     far = int(np.argmax(moves))

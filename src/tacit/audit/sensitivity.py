@@ -1,4 +1,4 @@
-"""An attack on stated sensitivities: search for neighbouring data sets that move a statistic further than it claims.
+"""An attack on stated sensitivities: a search for neighbours between which a statistic changes by more than it states.
 
 A statistic states how far its sum can move when one person's row changes; the noise is scaled to that number, so the
 guarantee is worth as much as the bound. The attack looks for a counterexample in three waves: ugly rows (NaN,
@@ -19,23 +19,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.audit.fields import numbers_in
+from tacit.audit.snapshot import numbers_in
 from tacit.messages import describe
 from tacit.privacy import Relation, check_relation
+from tacit.release import Norm
 
-Norm = Literal["l1", "l2", "linf"]
-
+ORDERS: dict[Norm, float] = {"l1": 1, "l2": 2, "linf": np.inf}  # As numpy numbers norms.
+_CLIMBS = 4  # The hill climb starts from so many of the best pairs.
+_TOLERANCE = 1e-9  # Excess over the bound that rounding could explain, relative to it.
+# Values at the limits of float64, and where squares overflow, underflow or lose digits.
 _UGLY = np.array(
     [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -5e-324, 1e-308, 1e154, -1e154, 1e-160, 1e16]
 )
-_TOLERANCE = 1e-9
-_ORDERS: dict[Norm, float] = {"l1": 1, "l2": 2, "linf": np.inf}
-_CLIMBS = 4
 
 
 class BoundedSum(Protocol):
@@ -215,20 +215,20 @@ class _Outcome(NamedTuple):
 
 
 def _change(statistic: BoundedSum, pair: _Pair, norm: Norm) -> tuple[float, str | None]:
-    """How far the statistic moves between the pair, and what is wrong if that is no finite number."""
+    """Return the change of the statistic between the pair, and a reason if it is not finite."""
     try:
         with np.errstate(all="ignore"):
             data, neighbor = (_total(statistic, rows, pair.block_rows) for rows in (pair.data, pair.neighbor))
             if not (np.isfinite(data).all() and np.isfinite(neighbor).all()):
                 return np.inf, "block_sum returned a value that is not finite"
-            return float(np.linalg.norm(data - neighbor, ord=_ORDERS[norm])), None
+            return float(np.linalg.norm(data - neighbor, ord=ORDERS[norm])), None
     except Exception as error:
         # An exception that one data set raises and its neighbour does not is an output like any other.
         return np.inf, f"block_sum raised {type(error).__name__}: {error}"
 
 
 def _total(statistic: BoundedSum, rows: Array, block_rows: int) -> Array:
-    """The statistic of a data set, summed block by block; an empty data set is one empty block."""
+    """Return the statistic of a data set, summed block by block; an empty data set is one empty block."""
     total = np.zeros(statistic.size)
     for start in range(0, max(len(rows), 1), block_rows):
         part = np.asarray(statistic.block_sum(rows[start : start + block_rows].copy()), dtype=np.float64)
@@ -240,7 +240,7 @@ def _total(statistic: BoundedSum, rows: Array, block_rows: int) -> Array:
 
 @dataclass(frozen=True)
 class _Hints:
-    """Where to look: magnitudes and points found in the statistic's fields, beside a few that always help."""
+    """Where to search: magnitudes and points from the statistic's fields, and a few that always help."""
 
     magnitudes: Array
     points: Array
@@ -257,7 +257,7 @@ class _Hints:
     def magnitude(self, rng: np.random.Generator) -> float:
         kind = rng.integers(4)
         if kind == 0:
-            # Just inside, on, and just outside a length the statistic knows.
+            # The magnitude is just inside, at, or just outside a length from the statistic's fields.
             return float(rng.choice(self.magnitudes) * rng.choice([0.5, 1 - 1e-9, 1, 1 + 1e-9, 2]))
         return float(10 ** rng.uniform(-300, 300)) if kind == 1 else float(10 ** rng.uniform(-3, 3))
 
@@ -272,7 +272,7 @@ class _Hints:
 
 
 def _direction(columns: int, rng: np.random.Generator) -> Array:
-    """A unit vector: anywhere on the sphere, along an axis, or to a corner of a cube."""
+    """Return a unit vector: anywhere on the sphere, along an axis, or to a corner of a cube."""
     kind = rng.integers(3)
     direction: Array = rng.standard_normal(columns) if kind == 1 else rng.choice([-1.0, 1.0], columns)
     if kind == 0:
@@ -283,7 +283,7 @@ def _direction(columns: int, rng: np.random.Generator) -> Array:
 def _fresh_pairs(
     neighbors: Relation, rows: int, columns: int, hints: _Hints, rng: np.random.Generator
 ) -> Iterator[_Pair]:
-    """Endless pairs: random ones, and between them, while they last, one ugly value against another."""
+    """Yield pairs without end: random ones and, between them while they last, pairs of ugly values."""
     replacing = neighbors == "replace_one"
     ugly = [(value, other) for value in _UGLY for other in (_UGLY if replacing else _UGLY[:1])]
     rng.shuffle(ugly)
@@ -305,13 +305,13 @@ def _climb(
     rng: np.random.Generator,
     measure: Callable[[_Pair], _Outcome],
 ) -> _Outcome:
-    """Random-step hill climb over the two rows that differ; the step grows on success and shrinks on failure."""
+    """Climb by random steps of the two rows that differ; the step grows on success and shrinks on failure."""
     best, step = start, 1.0
     for _ in range(steps):
         pair = best.pair
-        row, other = _moved(pair.row, step, hints, rng), pair.other
+        row, other = _move(pair.row, step, hints, rng), pair.other
         if other is not None:
-            moved = _moved(other, step, hints, rng)
+            moved = _move(other, step, hints, rng)
             row, other = ((row, other), (pair.row, moved), (row, moved), (row, -row))[rng.integers(4)]
         outcome = measure(replace(pair, row=row, other=other))
         if outcome.change > best.change:
@@ -323,8 +323,8 @@ def _climb(
     return best
 
 
-def _moved(row: Array, step: float, hints: _Hints, rng: np.random.Generator) -> Array:
-    """The row after one step: stretched, pushed in some direction, or with one coordinate changed."""
+def _move(row: Array, step: float, hints: _Hints, rng: np.random.Generator) -> Array:
+    """Return the row after one step: stretched, moved in some direction, or with one coordinate changed."""
     kind = rng.integers(4)
     with np.errstate(all="ignore"):
         if kind == 0:

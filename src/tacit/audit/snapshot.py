@@ -1,4 +1,4 @@
-"""Everything an object holds, as leaves that can be compared bit for bit.
+"""Everything an object holds: as leaves that can be compared bit for bit, and as plain numbers.
 
 Two objects have equal snapshots if every number, text and array in them is the same to the last bit: in public and
 private attributes, in containers, in closures of functions, at any depth. Which of two equal objects is shared does not
@@ -10,12 +10,16 @@ from __future__ import annotations
 import struct
 import types
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tacit.arrays import Array
+
 Snapshot = dict[str, Any]
+_NOTHING = object()  # No leaf is equal to it.
 _PLAIN = (type(None), bool, int, str, bytes, complex, range, type, types.ModuleType, types.BuiltinFunctionType)
 
 
@@ -38,9 +42,6 @@ def differing(first: Snapshot, second: Snapshot) -> list[str]:
     return [place for place in {**first, **second} if first.get(place, _NOTHING) != second.get(place, _NOTHING)]
 
 
-_NOTHING = object()
-
-
 def _leaves(thing: Any, place: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
     if id(thing) in above:
         yield place, ("a level above", len(above) - above.index(id(thing)))
@@ -51,7 +52,7 @@ def _leaves(thing: Any, place: str, above: tuple[int, ...]) -> Iterator[tuple[st
     elif isinstance(thing, _PLAIN):
         yield place, (type(thing).__name__, repr(thing))
     else:
-        # The kind at the place itself, and what is inside at places of their own.
+        # The leaf at this place says the kind of object. Its parts have places of their own.
         yield place, _kind(thing)
         for name, part in _parts(thing):
             yield from _leaves(part, place + name, (*above, id(thing)))
@@ -94,7 +95,7 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         for name, value in attributes.items():
             yield f".{name}", value
     else:
-        yield ".state", _reduced(thing)
+        yield ".state", _pickled_parts(thing)
     if isinstance(thing, (Mapping, Set, list, tuple)) and getattr(thing, "__dict__", None):
         for name, value in vars(thing).items():
             yield f".{name}", value
@@ -113,12 +114,12 @@ def _attributes(thing: Any) -> dict[str, Any] | None:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # a variable that is not set yet
+    except ValueError:  # The variable is not set yet.
         return None
 
 
-def _reduced(thing: Any) -> Any:
-    """Return what an object without attributes would be pickled as; None where it cannot be."""
+def _pickled_parts(thing: Any) -> Any:
+    """Return the parts that pickle would store of an object without attributes; None if it cannot be pickled."""
     try:
         reduced = thing.__reduce_ex__(4)
     except Exception:
@@ -126,3 +127,30 @@ def _reduced(thing: Any) -> Any:
     if isinstance(reduced, str):
         return reduced
     return [list(part) if isinstance(part, Iterator) else part for part in reduced]
+
+
+def numbers_in(thing: object, depth: int = 4) -> Iterator[Array]:
+    """Yield the numbers and numeric arrays in an object and its fields, down to `depth` levels.
+
+    Examples
+    --------
+    >>> list(numbers_in({"radius": 2, "name": "clip", "centres": [0.5, True]}))
+    [array(2.), array(0.5), array(1.)]
+    """
+    if isinstance(thing, (bool, int, float, np.generic, np.ndarray)):
+        array = np.asarray(thing)
+        if array.dtype.kind in "biuf":
+            yield array.astype(np.float64)
+        return
+    if depth == 0:
+        return
+    if isinstance(thing, dict):
+        inside = list(thing.values())
+    elif isinstance(thing, (list, tuple)):
+        inside = list(thing)
+    elif is_dataclass(thing):
+        inside = [getattr(thing, field.name) for field in fields(thing)]
+    else:
+        inside = list(getattr(thing, "__dict__", {}).values())
+    for value in inside:
+        yield from numbers_in(value, depth - 1)

@@ -1,9 +1,9 @@
-"""Tables that take the place of one in an audit: unrelated ones of the same public shape, and neighbours of it.
+"""Stand-in tables for an audit: unrelated tables of the same public shape, and neighbours of the table.
 
-Unrelated tables have cells of the same columns and types, drawn from the lower or the upper half of each column, column
-by column: other ranges, other means, no correlation. Where the number of rows is secret, they have another. Neighbours
-have an adversary in place of the last row: cells far outside, on one side, on the other and on both, a copy of another
-row and, where they are allowed, cells that are missing or infinite.
+Unrelated tables have the same columns and types. Their cells are drawn from the lower or the upper half of each column
+independently, so they have other ranges, other means and no correlation. Where the number of rows is secret, they have
+another number of rows. Neighbours have another last row: one far outside the bounds, on one side, on the other or on
+both, a copy of another row or, where the estimator takes them, one with missing or infinite cells.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from tacit.sources import as_table
 from tacit.sources.frames import is_frame
 from tacit.tables import Numeric, Schema
 
-_FAR = 1e6  # times the largest cell: far outside of any bounds that are near to the rows
+_FAR = 1e6  # Size of a far cell, in sizes of the largest cell: outside any bounds that are near the rows.
+_ANY = Numeric(-1, 1)  # A column that is not in the schema counts as a number.
 
 
 class Table(NamedTuple):
-    """What is passed to ``fit``."""
+    """The arguments of ``fit``."""
 
     X: Any
     y: Any = None
 
 
 class Tables(NamedTuple):
-    """The tables of an audit. Neighbours differ from the first in one row; where rows may go, it is not in the first
-    of them.
+    """The tables of an audit.
+
+    Neighbours differ from the first table in one row. Under add_remove, the first of them lacks that row.
     """
 
     first: Table
@@ -43,7 +45,7 @@ class Tables(NamedTuple):
 class _Column(NamedTuple):
     """The cells of a column, the smallest and the largest number that its type has, and whether cells may be missing.
 
-    Without limits, cells must be some of those that there are: levels, labels, text.
+    Without limits, new cells must be copies of existing ones: levels, labels, text.
     """
 
     cells: list[Any]
@@ -52,14 +54,14 @@ class _Column(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """A table in memory by columns, the target last if it is an array, and what makes a table of lists of cells."""
+    """The columns of a table in memory, the target last if it is an array, and a function from cells to a table."""
 
     columns: list[_Column]
-    rebuilt: Callable[[list[list[Any]]], Table]
+    rebuild: Callable[[list[list[Any]]], Table]
 
 
 def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
-    """Return the table and those that take its place, for a table in memory.
+    """Return a table in memory together with its stand-ins.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
     >>> [len(table.X) for table in tables.neighboring], [len(table.X) for table in tables.unrelated]
     ([3, 4, 4, 4, 4], [3, 5])
     """
-    columns, rebuilt = _from_frame(estimator, X, y) if is_frame(X) else _from_array(estimator, X, y)
+    columns, rebuild = _from_frame(estimator, X, y) if is_frame(X) else _from_array(estimator, X, y)
     count = len(columns[0].cells)
     secret = neighbors == "add_remove"
     rng = np.random.default_rng(0)
@@ -78,12 +80,12 @@ def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
     for upper, size in ((False, count - 1 - count // 7 if secret else count), (True, count + 1 if secret else count)):
         halves = [_half(column.cells, upper) for column in columns]
         drawn = [[half[place] for place in rng.integers(len(half), size=max(size, 1))] for half in halves]
-        unrelated.append(rebuilt(drawn))
-    rows = [[column.cells[0] for column in columns], *_adversaries(columns), *_gaps(estimator, columns, y)]
+        unrelated.append(rebuild(drawn))
+    rows = [[column.cells[0] for column in columns], *_far_rows(columns), *_incomplete_rows(estimator, columns, y)]
     shared = [column.cells[:-1] for column in columns]
-    neighboring = [rebuilt(shared)] if secret else []
-    neighboring += [rebuilt([[*cells, cell] for cells, cell in zip(shared, row)]) for row in rows]
-    return Tables(rebuilt([column.cells for column in columns]), unrelated, neighboring)
+    neighboring = [rebuild(shared)] if secret else []
+    neighboring += [rebuild([[*cells, cell] for cells, cell in zip(shared, row)]) for row in rows]
+    return Tables(rebuild([column.cells for column in columns]), unrelated, neighboring)
 
 
 def _from_array(estimator: Any, X: Any, y: Any) -> _Cells:
@@ -112,41 +114,37 @@ def _from_frame(estimator: Any, X: Any, y: Any) -> _Cells:
         columns.append(_Column(column.to_pylist(), limits, may_be_missing=field.name != y))
     native = None if isinstance(X, (pa.Table, pa.RecordBatch, dict)) else nw.get_native_namespace(X)
 
-    def rebuilt(cells: list[list[Any]]) -> Any:
+    def rebuild(cells: list[list[Any]]) -> Any:
         arrays = [pa.array(column, field.type) for column, field in zip(cells, table.schema)]
         frame = pa.Table.from_arrays(arrays, schema=table.schema)
         if native is None:
             return frame
         return frame.to_pandas() if native.__name__ == "pandas" else native.from_arrow(frame)
 
-    return _with_target(estimator, columns, y, rebuilt)
+    return _with_target(estimator, columns, y, rebuild)
 
 
-def _with_target(estimator: Any, columns: list[_Column], y: Any, rebuilt: Callable[[list[list[Any]]], Any]) -> _Cells:
-    """Return the columns of X and, behind them, the target where it is an array."""
+def _with_target(estimator: Any, columns: list[_Column], y: Any, rebuild: Callable[[list[list[Any]]], Any]) -> _Cells:
+    """Return the columns of X, followed by the target if it is an array."""
     if y is None or isinstance(y, str):
-        return _Cells(columns, lambda cells: Table(rebuilt(cells), y))
+        return _Cells(columns, lambda cells: Table(rebuild(cells), y))
     target = np.asarray(y)
     limits = None if is_classifier(estimator) else _limits(target.dtype)
     return _Cells(
         [*columns, _Column(target.tolist(), limits, may_be_missing=False)],
-        lambda cells: Table(rebuilt(cells[:-1]), np.array(cells[-1], dtype=target.dtype)),
+        lambda cells: Table(rebuild(cells[:-1]), np.array(cells[-1], dtype=target.dtype)),
     )
-
-
-_ANY = Numeric(-1, 1)  # as a column is taken that no schema speaks of
 
 
 def _dtype(type_: Any) -> np.dtype[Any]:
     try:
-        found: np.dtype[Any] = np.dtype(type_.to_pandas_dtype())
+        return np.dtype(type_.to_pandas_dtype())
     except (NotImplementedError, TypeError):
         return np.dtype(object)
-    return found
 
 
 def _limits(dtype: np.dtype[Any]) -> tuple[float, float] | None:
-    """Return the smallest and the largest number of a type; None if it is none of numbers."""
+    """Return the smallest and the largest number of a type; None if it is not a type of numbers."""
     if dtype.kind in "iu":
         return float(max(np.iinfo(dtype).min, -(2**53))), float(min(np.iinfo(dtype).max, 2**53))
     return (float(np.finfo(dtype).min), float(np.finfo(dtype).max)) if dtype.kind == "f" else None
@@ -157,7 +155,7 @@ def _present(cells: list[Any]) -> list[Any]:
 
 
 def _half(cells: list[Any], upper: bool) -> list[Any]:
-    """Return the lower or the upper half of a column; of missing cells, half as many."""
+    """Return the lower or the upper half of a column's cells, and half of its missing cells."""
     present = sorted(_present(cells))
     middle = len(present) // 2
     half = present[middle:] if upper else present[: max(middle, 1)]
@@ -165,13 +163,13 @@ def _half(cells: list[Any], upper: bool) -> list[Any]:
     return half + [None if None in cells else float("nan")] * (missing // 2) or cells
 
 
-def _adversaries(columns: list[_Column]) -> list[list[Any]]:
-    """Return rows far outside: on the lower side, the upper side, and on both in turn."""
-    low, high = ([_end(column, sign) for column in columns] for sign in (-1, 1))
+def _far_rows(columns: list[_Column]) -> list[list[Any]]:
+    """Return rows far outside the table: on the lower side, on the upper side, and on both in turn."""
+    low, high = ([_far_cell(column, sign) for column in columns] for sign in (-1, 1))
     return [low, high, [(low, high)[place % 2][place] for place in range(len(columns))]]
 
 
-def _end(column: _Column, sign: int) -> Any:
+def _far_cell(column: _Column, sign: int) -> Any:
     present = _present(column.cells)
     if not present:
         return column.cells[0]
@@ -182,20 +180,20 @@ def _end(column: _Column, sign: int) -> Any:
     return int(far) if isinstance(present[0], int) else far
 
 
-def _gaps(estimator: Any, columns: list[_Column], y: Any) -> list[list[Any]]:
-    """Return rows with missing and with infinite cells, where the estimator takes such."""
-    wide = [column.may_be_missing and column.limits is not None for column in columns]
-    wide = [may and isinstance(column.cells[0], float) for may, column in zip(wide, columns)]
-    kinds = [float("nan")] if _allows_gaps(estimator) else []
-    # Arrays of inputs and targets are refused if they hold infinities, which is told before anything is charged.
+def _incomplete_rows(estimator: Any, columns: list[_Column], y: Any) -> list[list[Any]]:
+    """Return rows with missing and with infinite cells, where the estimator takes such rows."""
+    allowed = [column.may_be_missing and column.limits is not None for column in columns]
+    allowed = [may and isinstance(column.cells[0], float) for may, column in zip(allowed, columns)]
+    values = [float("nan")] if _allows_missing(estimator) else []
+    # Arrays of inputs and targets with infinities are refused before anything is charged.
     if getattr(estimator, "missing", "error") == "ignore" and (y is None or isinstance(y, str)):
-        kinds.append(float("inf"))
-    if not any(wide):
+        values.append(float("inf"))
+    if not any(allowed):
         return []
-    return [[gap if may else column.cells[0] for may, column in zip(wide, columns)] for gap in kinds]
+    return [[value if may else column.cells[0] for may, column in zip(allowed, columns)] for value in values]
 
 
-def _allows_gaps(estimator: Any) -> bool:
+def _allows_missing(estimator: Any) -> bool:
     try:
         return bool(get_tags(estimator).input_tags.allow_nan)
     except Exception:

@@ -30,10 +30,9 @@ from tacit.clusters.cluster_covariances import shrink_to_spherical, within_clust
 from tacit.clusters.clusters import Clusters, largest_first, spherical_covariances
 from tacit.clusters.region import Region
 from tacit.fitting.clipping import radius_within_noise
-from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import shrink
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import ClusterMoments, numbers_in_second_moment
 
 # The constants below were chosen on the seven shapes of generated tables in benchmarks/kmeans.py.
@@ -90,7 +89,7 @@ def fit_adaptive(
             radii = _clip_radii(_GROWING_RADIUS, clusters, region)
         clusters = replace(clusters, centres=region.project(clusters.centres))
         statistic = schedule.statistic(step, clusters.centres, radii)
-        moments = schedule.over_all_rows(step, measure(curator, step, statistic))
+        moments = schedule.over_all_rows(step, curator.measure(step, statistic))
         clusters = _estimate_clusters(clusters, statistic, moments, schedule.n_rows, region)
         watch(index + 1, schedule.n_releases)
 
@@ -101,7 +100,7 @@ def fit_adaptive(
         radii = _clip_radii(_refining_factors(clusters, noise), clusters, region)
         clusters = replace(clusters, centres=region.project(clusters.centres))
         statistic = schedule.statistic(REFINING, clusters.centres, radii)
-        moments = schedule.over_all_rows(REFINING, measure(curator, REFINING, statistic))
+        moments = schedule.over_all_rows(REFINING, curator.measure(REFINING, statistic))
         stride = 1.0 if index == schedule.refining_rounds - 1 else _OVER_RELAXATION
         clusters = _estimate_clusters(clusters, statistic, moments, schedule.n_rows, region, stride)
         noise = moments.noise  # The next release has the same.

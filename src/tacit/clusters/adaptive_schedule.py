@@ -12,8 +12,8 @@ from typing import Literal
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import weigh_releases
-from tacit.fitting.measurement import Measurement
 from tacit.privacy import Gaussian, Laplace, Split, Step
+from tacit.release import Measurement
 from tacit.statistics import Centres, ClusterMoments, numbers_in_second_moment
 
 # Names of the plan's steps.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import chi2
 
 from tacit.arrays import Array
 from tacit.clusters.clusters import Clusters, spherical_covariances
+from tacit.fitting.clipping import clipped_normal_variance
 from tacit.fitting.shrinkage import james_stein_factor
 
 # Smallest ratio of a within-cluster variance to the one before, and of a variance along an axis to the mean over axes.
@@ -95,5 +95,4 @@ def _undo_clipping(clipped: Array, columns: int) -> Array:
 def _clipping_table(columns: int) -> tuple[Array, Array]:
     """Return mean squared lengths of spherical Gaussian rows, and those of the same rows clipped at length 1."""
     lengths = np.geomspace(1e-3, _MOST_UNCLIPPED, 400)
-    quantiles = columns / lengths
-    return lengths, lengths * chi2.cdf(quantiles, columns + 2) + chi2.sf(quantiles, columns)
+    return lengths, lengths * clipped_normal_variance(np.sqrt(columns / lengths), columns)

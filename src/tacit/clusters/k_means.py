@@ -14,7 +14,7 @@ from tacit.arrays import Array
 from tacit.clusters.adaptive_k_means import fit_adaptive
 from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
 from tacit.clusters.region import Region
-from tacit.fitting import PrivateEstimator, check_shapes, checked_budget, float_array, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, float_array, progress
 from tacit.fitting.published import find_published
 from tacit.messages import describe
 from tacit.privacy import Budget
@@ -95,7 +95,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._checked_budget()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, self.n_clusters, "n_clusters")
         given = self._given_centres(domain.columns)
@@ -148,7 +148,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)  # scikit-learn names the columns of transform by it.
 
-    def _checked_budget(self) -> Budget:
+    def _check_parameters(self) -> Budget:
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
             raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {describe(self.n_clusters)}.")
         published = find_published(self)
@@ -159,7 +159,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             )
         if isinstance(self.init, str) and self.init != "private":
             raise ValueError(f'init must be "private" or an array of centres, and it is {describe(self.init)}.')
-        budget = checked_budget(self, pure=True)
+        budget = check_budget(self, pure=True)
         if budget.delta == 0 and published is not None and published.needs_delta:
             raise ValueError(
                 f"delta is 0, and method {self.method!r} needs one above 0; pass for instance delta=1e-6, or method "
@@ -205,7 +205,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         return {"clusters": {"centres": self._standard_centres.tolist()}}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked_budget()
+        self._check_parameters()
         centres = np.array(values["clusters"]["centres"], float)
         check_shapes(centres=(centres, (self.n_clusters, self._domain.columns)))
         self._publish(centres, Region.of(self._domain))

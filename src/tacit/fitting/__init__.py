@@ -1,17 +1,17 @@
 """What all private estimators do alike: check what they are told, open rows, plan, charge, certify."""
 
 from tacit.fitting.estimator import PrivateEstimator
-from tacit.fitting.parameters import check_choices, checked_budget, float_array
+from tacit.fitting.parameters import check_budget, check_choices, check_shapes, float_array
 from tacit.fitting.progress import progress
-from tacit.fitting.stored import check_shapes
-from tacit.fitting.supervised import SupervisedEstimator
+from tacit.lazy import former_names
 
 __all__ = [
     "PrivateEstimator",
-    "SupervisedEstimator",
+    "check_budget",
     "check_choices",
     "check_shapes",
-    "checked_budget",
     "float_array",
     "progress",
 ]
+
+__getattr__ = former_names(__name__, {"checked_budget": "check_budget"})

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import chdtr, chdtrc, ndtri
 from scipy.stats import qmc
 
 from tacit.arrays import Array
@@ -27,17 +27,19 @@ _NORMAL_POINTS = 1024  # Points of the quadrature over normal rows, which is exa
 _SCORE_POINTS = 1 << 16  # Points of the integral over scores of regressions.
 
 
-def clipped_normal_variance(radii: Array) -> Array:
-    """Return the variance that a standard normal number has after it is clipped at each of these radii.
+def clipped_normal_variance(radii: Any, columns: int = 1) -> Any:
+    """Return the variance of each column of standard normal rows that are clipped at each of these radii.
+
+    E min(|y|^2, r^2) / d = F_(d+2)(r^2) + (r^2 / d) (1 - F_d(r^2)), where F_k is the distribution function of the
+    chi-squared law with k degrees of freedom. :class:`tacit.statistics.losses.HuberLoss` has it for d = 1, too.
 
     Examples
     --------
-    >>> clipped_normal_variance(np.array([1.0, 2.0, 4.0])).round(3)
-    array([0.516, 0.921, 1.   ])
+    >>> clipped_normal_variance(np.array([1.0, 2.0, 4.0])).round(3), clipped_normal_variance(2.0, 5).round(3)
+    (array([0.516, 0.921, 1.   ]), np.float64(0.66))
     """
-    tail = ndtr(-radii)
-    density = np.exp(-0.5 * radii**2) / math.sqrt(2 * math.pi)
-    return 1 - 2 * tail - 2 * radii * density + 2 * radii**2 * tail
+    squares = radii**2
+    return chdtr(columns + 2, squares) + squares / columns * chdtrc(columns, squares)
 
 
 def laplace_variance_beyond(radii: Array) -> Array:

@@ -35,7 +35,7 @@ class PrivateEstimator(BaseEstimator):
     below are those of every estimator. Docstrings of subclasses document what is their own, and get the rest from
     :mod:`tacit.fitting.documentation`.
 
-    Subclasses write their ``fit`` from the methods below, in this order: ``checked_budget``, ``_open``,
+    Subclasses write their ``fit`` from the methods below, in this order: ``check_budget``, ``_open``,
     ``_check_rows``, ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without
     bounds say so in ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
     :func:`tacit.fitting.target.open_with_target`. ``_moved`` says of parameters of earlier versions what to write now.

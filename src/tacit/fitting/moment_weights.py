@@ -13,7 +13,6 @@ import numpy as np
 from scipy.stats import chi2
 
 from tacit.arrays import Array
-from tacit.fitting.clipping import mean_clipped_variance as kept_by_clipping  # noqa: F401
 from tacit.privacy import Relation
 from tacit.statistics import CovarianceType, moment_sensitivity
 

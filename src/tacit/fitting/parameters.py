@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +14,16 @@ from tacit.messages import describe
 from tacit.privacy import Account, Budget, check_relation
 
 
-def checked_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pure: bool = False) -> Budget:
-    """Refuse, in a sentence, what makes no sense in any estimator; return the budget stated.
+def check_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pure: bool = False) -> Budget:
+    """Refuse parameters that make no sense in any estimator, each in a sentence; return the budget.
 
-    `missing` is what the estimator can do about missing cells, `pure` whether it can do without a delta.
+    Parameters
+    ----------
+    model : PrivateEstimator
+    missing : sequence of str
+        What the estimator can do about missing cells.
+    pure : bool
+        Whether the estimator can do without a delta.
     """
     check_choices(model, missing=missing)
     iterations = getattr(model, "n_iter", "auto")
@@ -71,7 +78,27 @@ def check_word(name: str, value: Any, words: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {describe(value)}.")
 
 
+def check_positive(name: str, value: Any) -> None:
+    """Refuse a value that is no positive, finite number."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive number, and it is {describe(value)}.")
+
+
 def check_count(name: str, value: Any) -> None:
     """Refuse a value that is no whole number of 1 or more."""
     if not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number, at least 1, and it is {describe(value)}.")
+
+
+def check_shapes(**wanted: tuple[np.ndarray, tuple[int, ...]]) -> None:
+    """Refuse arrays of a model file that are not finite, or not of the shape that is named beside them.
+
+    Examples
+    --------
+    >>> check_shapes(weights=(np.ones(3), (2,)))
+    Traceback (most recent call last):
+    ValueError: weights must be finite numbers of shape (2,)
+    """
+    for name, (array, shape) in wanted.items():
+        if array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite numbers of shape {shape}")

@@ -27,3 +27,14 @@ def progress(shown: bool, what: str) -> Iterator[Watch]:
     with Progress(*columns, console=Console(stderr=True)) as bar:  # standard output is for results
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def part_of(watch: Watch, before: int, total: int) -> Watch:
+    """Return a function that tells `watch` how far a part of the work is, which begins after `before` of `total`.
+
+    Examples
+    --------
+    >>> part_of(lambda done, total: print(done, "of", total), 3, 10)(1, 2)
+    4 of 10
+    """
+    return lambda done, _: watch(before + done, total)

@@ -15,7 +15,7 @@ from tacit.messages import describe
 from tacit.privacy import Budget, Plan, Relation, Step
 from tacit.release import calibrated_plan, stated_plan
 
-__all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "write_method"]
+__all__ = ["PublishedMethod", "find_published", "keep_stated_noise", "read_method", "refuse_options", "write_method"]
 
 
 class PublishedMethod:
@@ -63,6 +63,28 @@ def find_published(estimator: Any) -> PublishedMethod | None:
     )
 
 
+def refuse_options(estimator: Any, published: PublishedMethod, *names: str) -> None:
+    """Refuse parameters of the estimator's own methods that are given beside a published one.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> model = tacit.SymmetricMixture(method=tacit.published.RobustEM(scale=0.5), n_iter=7)
+    >>> refuse_options(model, model.method, "n_iter")
+    Traceback (most recent call last):
+    ValueError: n_iter is for method="moments"; give a published method its own, as in
+    method=tacit.published.RobustEM(n_iter=...).
+    """
+    defaults = {each.name: each.default for each in fields(estimator)}
+    for name in names:
+        value, default = getattr(estimator, name), defaults[name]
+        if value is not default and not (isinstance(value, str) and value == default):
+            raise ValueError(
+                f'{name} is for method="{estimator._methods[0]}"; give a published method its own, as in '
+                f"method=tacit.published.{type(published).__name__}({name}=...)."
+            )
+
+
 def write_method(method: Any) -> Any:
     """Return a method as a file holds it: a word, or the name of a published method and its options."""
     return {"name": type(method).__name__, **asdict(method)} if isinstance(method, PublishedMethod) else method
@@ -83,11 +105,10 @@ def read_method(estimator: type, parameters: dict[str, Any]) -> dict[str, Any]:
     if method in estimator._published:
         name, options = estimator._published[method]
         published = _class(name)
-        if "n_iter" in parameters and parameters["n_iter"] != "auto":
-            moved["n_iter"] = parameters.pop("n_iter")
         known = {each.name for each in fields(published)}
-        options = options | {option: value for option, value in moved.items() if option in known}
-        return parameters | {"method": published(**options) if moved else method}
+        moved |= {name: parameters.pop(name) for name in known if name in parameters}
+        given = {name: value for name, value in moved.items() if name in known and value != "auto"}
+        return parameters | {"method": published(**options | given) if given else method}
     return parameters
 
 

@@ -58,6 +58,32 @@ def posterior_variance(prior_variance: Any, noise_variance: Any) -> Any:
     return prior_variance * noise_variance / (prior_variance + noise_variance)
 
 
+def james_stein_after_kalman(square: float, posterior: float, prior: float, numbers: float = 1.0) -> float:
+    """Return the factor by which James–Stein shrinks values that a Kalman gain has shrunk already, instead of the gain.
+
+    The gain was g = 1 - posterior / prior. Divided by it, values have noise of variance posterior / g, and their own
+    length tells how large they are. A prior variance that is far too large shrinks too little. It is never undone.
+
+    Parameters
+    ----------
+    square : float
+        Squared length of the values.
+    posterior, prior : float
+        Variance of a value's error, and of the value before anything was measured.
+    numbers : float
+        How many values' noise to expect in the squared length.
+
+    Examples
+    --------
+    >>> round(james_stein_after_kalman(4.0, posterior=0.5, prior=10.0, numbers=3.0), 2)
+    0.68
+    """
+    if not 0 < posterior < prior:
+        return 1.0
+    gain = 1 - posterior / prior
+    return min(1.0, float(james_stein_factor(numbers * posterior / gain, square / gain**2)) / gain)
+
+
 def shrink(values: Array, noise: float, prior_variance: float) -> tuple[Array, float]:
     """Shrink `values`, known up to Gaussian noise of standard deviation `noise` on each, towards zero.
 
@@ -210,6 +236,3 @@ def shrink_to_identity(
     values, axes = np.linalg.eigh(shrunk)
     shrunk = (axes * np.maximum(values, least_eigenvalue * estimate)) @ axes.T
     return (shrunk + shrunk.T) / 2
-
-
-shrunk, shrunk_covariance = shrink, shrink_covariance  # Names that mixture/ and regressions/ still use.

@@ -205,6 +205,16 @@ def target_numbers(y: Any) -> Array:
     return call_or_refuse("y must be numbers, one for each row of X.", np.asarray, values, dtype=np.float64)
 
 
+def score_predictions(metric: str, y: Any, predicted: Any, sample_weight: Any) -> float:
+    """Return what a function of scikit-learn's metrics says about predictions; its refusals would quote targets."""
+    from sklearn import metrics
+
+    complaint = "Predictions cannot be scored: y must be one value for each row of X, of the kind that was fitted to."
+    return float(
+        call_or_refuse(complaint, getattr(metrics, metric), one_column(y), predicted, sample_weight=sample_weight)
+    )
+
+
 def _target_last(schema: Schema, target: str) -> Schema:
     """Return the same schema with the target behind all other columns."""
     others = {name: column for name, column in schema.columns.items() if name != target}

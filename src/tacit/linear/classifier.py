@@ -11,13 +11,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from tacit.arrays import Array
-from tacit.fitting import check_choices, checked_budget, float_array
-from tacit.fitting.supervised import scored
-from tacit.fitting.target import Classes, check_target_given, open_with_target
+from tacit.fitting import check_budget, check_choices, float_array
+from tacit.fitting.target import Classes, check_target_given, open_with_target, score_predictions
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
-from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import Risk, RiskFit, in_units, minimise_risk, start_at_zero
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import SOLVERS, Risk, RiskFit, in_units, minimise_risk, start_at_zero
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap
@@ -32,7 +30,7 @@ def check_classifier(estimator: Any) -> Any:
     check_choices(estimator, solver=tuple(SOLVERS))
     if not isinstance(estimator.C, numbers.Real) or isinstance(estimator.C, bool) or not estimator.C > 0:
         raise ValueError(f"C must be a positive number, and it is {describe(estimator.C)}.")
-    return checked_budget(estimator)
+    return check_budget(estimator)
 
 
 def public_classes(estimator: Any, y: Any) -> Any:
@@ -128,7 +126,7 @@ class LinearClassifierMixin(ClassifierMixin):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the proportion of rows whose class is predicted."""
-        return scored("accuracy_score", y, self.predict(X), sample_weight)
+        return score_predictions("accuracy_score", y, self.predict(X), sample_weight)
 
     def _stored(self) -> dict[str, Any]:
         return {"classes": self.classes_.tolist(), "predictor": stored_predictor(self)}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.linear.input_spread import InputSpread
+from tacit.linear.linear_fit import InputSpread
 from tacit.release.row_maps import Standardise, Whiten
 
 # What is added to the variance of each direction before inputs are divided by its square root.

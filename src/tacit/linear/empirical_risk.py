@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget, check_choices
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.linear_fit import linear_predictions
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
-from tacit.linear.predictor import linear_predictions
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 
@@ -82,7 +81,7 @@ class ERM(PrivateEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         penalty = self._check_penalty()
-        budget = checked_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
+        budget = check_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
         solver = str(self.solver)

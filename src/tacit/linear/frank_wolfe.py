@@ -17,10 +17,8 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import noise_multiplier, selection_step
-from tacit.fitting.measurement import measure
 from tacit.linear.penalties import L1Ball
-from tacit.linear.problem import Problem, keep_finite
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Laplace, Step
 from tacit.release import Choice, Curator
 from tacit.statistics import Clip, PredictionGradients, RobustSum, SomeValues
@@ -57,7 +55,7 @@ def _gradients(problem: Problem, point: Array, places: tuple[int, ...], count_we
 def _move_intercept(problem: Problem, curator: Curator, point: Array) -> Array:
     """Release the gradient of the intercept with the number of rows, and make a step down the gradient."""
     statistic = _gradients(problem, point, (0,), _COUNT_WEIGHT)
-    counted, sums = statistic.parts(measure(curator, INTERCEPT, statistic).value)
+    counted, sums = statistic.parts(curator.measure(INTERCEPT, statistic).value)
     rows = problem.rows or max(counted, 1.0)
     point = point.copy()
     point[0, 0] -= statistic.scale[0] * sums[0] / rows / problem.loss.smoothness

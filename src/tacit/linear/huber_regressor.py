@@ -9,13 +9,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
-from tacit.fitting.supervised import scored
-from tacit.fitting.target import open_with_target
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.coordinates import Scatter, target_map
-from tacit.linear.predictor import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import Risk, in_units, minimise_risk
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
+from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss
@@ -102,7 +100,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     def _checked(self) -> Any:
         check_choices(self, solver=tuple(SOLVERS))
@@ -110,7 +108,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:
                 raise ValueError(f"{name} must be a number, not negative, and it is {describe(value)}.")
-        return checked_budget(self)
+        return check_budget(self)
 
     def _publish(self, scale: float) -> None:
         intercepts, slopes = in_units(self._coefficients, self._domain)

@@ -16,12 +16,22 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, split_budget
-from tacit.fitting.measurement import measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.coordinates import Scatter
 from tacit.mixture.table_mixture import table_layout
-from tacit.moments.two_stage_moments import COLUMNS, SECOND_MOMENTS, TAILS, Staged, StagedMoments
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.two_stage_moments import (
+    COLUMNS,
+    SECOND_MOMENTS,
+    TAILS,
+    ColumnEstimates,
+    column_moments,
+    in_own_units,
+    move_columns,
+    public_estimates,
+    widen_columns,
+)
 from tacit.privacy import Relation, Step
 from tacit.release import Curator
 from tacit.statistics import (
@@ -160,30 +170,30 @@ def public_scatter(columns: int, rows: int | None) -> Scatter:
 
 def _measure_levels(curator: Curator, schedule: InputSchedule) -> _Levels:
     """Count levels."""
-    measurement = measure(curator, LEVELS, schedule.level_counts)
+    measurement = curator.measure(LEVELS, schedule.level_counts)
     counts = schedule.level_counts.parts(measurement.value)
     found = max(float(np.mean([count.sum() for count in counts])), measurement.noise, 1.0)
     rows = float(schedule.rows_released or found)
     return _Levels(tuple(_on_simplex(count / rows) for count in counts), measurement.noise / rows)
 
 
-def _measure_numbers(curator: Curator, schedule: InputSchedule, least_variances: Array) -> Staged:
+def _measure_numbers(curator: Curator, schedule: InputSchedule, least_variances: Array) -> ColumnEstimates:
     """Measure mean and variance of each column of numbers by itself, in units that each round improves."""
     places = schedule.layout.numbers
-    staged = StagedMoments(
-        len(places), schedule.neighbors, schedule.rows_released, _COLUMN_ROUNDS + 2, least_variances[list(places)]
-    )
-    state = staged.start()
-    for index, step in enumerate([COLUMNS] * _COLUMN_ROUNDS + [TAILS]):
-        _, asked = staged.statistic(
-            state, index, lambda asked, step=step: curator.noise(step, OnColumns(asked, places))
-        )
-        measurement = measure(curator, step, OnColumns(asked, places))
-        state = staged.update(state, index, asked, measurement.value, measurement.noise)
-    return state
+    facts = PublicFacts(len(places), schedule.rows_released, least_variances[list(places)])
+    estimates = public_estimates(facts)
+    for done in range(_COLUMN_ROUNDS):
+        statistic = column_moments(estimates, facts)
+        if done > 0:
+            noise = curator.noise(COLUMNS, OnColumns(statistic, places))
+            statistic = in_own_units(statistic, estimates, facts, noise)
+        measurement = curator.measure(COLUMNS, OnColumns(statistic, places))
+        estimates = move_columns(estimates, facts, statistic, measurement, first=done == 0)
+    statistic = column_moments(estimates, facts)
+    return widen_columns(estimates, facts, statistic, curator.measure(TAILS, OnColumns(statistic, places)))
 
 
-def _columns(layout: TableLayout, found: Staged, levels: _Levels, target_unit: float) -> _Columns:
+def _columns(layout: TableLayout, found: ColumnEstimates, levels: _Levels, target_unit: float) -> _Columns:
     """Return what is known of columns by themselves."""
     numbers = list(layout.numbers)
     mean, units, scales = np.empty((3, len(numbers) + sum(map(len, layout.levels))))
@@ -208,7 +218,7 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     radius = math.sqrt(_SQUARED_RADIUS * float(np.sum((scales / units) ** 2)))
     count, weight = block_weights(schedule.columns, "full", schedule.neighbors)
     statistic = ComponentMoments(DiagonalComponent(mean, units), radius, count, weight, 1.0)
-    measurement = measure(curator, SECOND_MOMENTS, statistic)
+    measurement = curator.measure(SECOND_MOMENTS, statistic)
     noise = measurement.noise
     counts, sums, squares = statistic.parts(measurement.value)
     rows = float(schedule.rows_released or max(float(counts[0]), noise / statistic.count, 1.0))

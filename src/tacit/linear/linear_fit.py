@@ -1,18 +1,61 @@
-"""What a private linear regression finds: coefficients, how sure they are, what penalties need. Plain numerics."""
+"""What a linear model finds: coefficients, how sure they are and where inputs lie; predictions, and how files hold it.
+
+Plain numerics on private values.
+"""
 
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.linear.input_spread import InputSpread
+from tacit.fitting import check_shapes
+from tacit.messages import describe
 
 _MOST_ROUNDS = 2000  # Rounds of coordinate descent.
 _TOLERANCE = 1e-12  # Change of coefficients, relative to the largest, at which coordinate descent stops.
+
+
+@dataclass(frozen=True, eq=False)
+class InputSpread:
+    """Means and standard deviations (d,) of inputs: private, as they follow from releases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread = InputSpread(np.array([1.0]), np.array([2.0]))
+    >>> InputSpread.restored(spread.stored(), 1).deviations
+    array([2.])
+    """
+
+    means: Array
+    deviations: Array
+
+    def in_units(self, centre: Array, scale: Array) -> InputSpread:
+        """Return the same in the units of rows that are centre + scale * what it is measured in."""
+        return InputSpread(centre + scale * self.means, scale * self.deviations)
+
+    def stored(self) -> dict[str, Any]:
+        """Return them as JSON has them."""
+        return {"means": self.means.tolist(), "deviations": self.deviations.tolist()}
+
+    @classmethod
+    def restored(cls, values: dict[str, Any] | None, columns: int) -> InputSpread | None:
+        """Return what `stored` gave for so many inputs; None, where nothing was measured, stays None."""
+        if values is None:
+            return None
+        spread = cls(np.array(values["means"], float), np.array(values["deviations"], float))
+        check_shapes(means=(spread.means, (columns,)), deviations=(spread.deviations, (columns,)))
+        if (spread.deviations < 0).any():
+            raise ValueError("standard deviations must not be negative")
+        return spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,3 +171,67 @@ def _coordinate_descent(hessian: Array, pull: Array, lasso: float) -> Array:
         if largest <= _TOLERANCE * np.abs(slopes).max(initial=_TOLERANCE):
             break
     return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientIntervals:
+    """Standard errors and intervals of coefficients, in the units of the rows.
+
+    Attributes
+    ----------
+    level : float
+        How often intervals should hold the truth.
+    coef : (n_features, 2) or (n_classes, n_features, 2) array
+        Lower and upper ends.
+    intercept : (2,) or (n_classes, 2) array
+    coef_errors, intercept_errors : arrays
+        Standard errors, of sampling and of noise, in the shapes of ``coef_`` and ``intercept_``.
+    """
+
+    level: float
+    coef: Array
+    intercept: Array
+    coef_errors: Array
+    intercept_errors: Array
+
+    @classmethod
+    def normal(
+        cls, coef: Array, intercept: Any, coef_errors: Array, intercept_errors: Any, level: float
+    ) -> CoefficientIntervals:
+        """Return intervals of a normal law, from standard errors.
+
+        Examples
+        --------
+        >>> CoefficientIntervals.normal(np.array([1.0]), 0.0, np.array([0.1]), 0.2, 0.9).coef.round(2)
+        array([[0.84, 1.16]])
+        """
+        if not isinstance(level, numbers.Real) or not 0 < level < 1:
+            raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
+        reach = float(ndtri(0.5 + level / 2)) * np.array([-1.0, 1.0])
+
+        def ends(middle: Any, error: Any) -> Array:
+            return np.asarray(middle)[..., None] + np.asarray(error)[..., None] * reach
+
+        found = ends(coef, coef_errors), ends(intercept, intercept_errors)
+        return cls(float(level), *found, coef_errors, np.asarray(intercept_errors))
+
+
+def linear_predictions(estimator: Any, X: Any) -> Array:
+    """Return the predictions (rows, K) of rows."""
+    check_is_fitted(estimator)
+    beta = estimator._coefficients
+    return np.concatenate([beta[:, 0] + block @ beta[:, 1:].T for block in estimator._standard_blocks(X)])
+
+
+def stored_predictor(estimator: Any) -> dict[str, Any]:
+    """Return coefficients and where inputs lie, as JSON has them."""
+    inputs = None if estimator._spread is None else estimator._spread.stored()
+    return {"coefficients": estimator._coefficients.tolist(), "inputs": inputs}
+
+
+def restore_predictor(estimator: Any, stored: dict[str, Any], outputs: int) -> None:
+    """Take back what `stored_predictor` gave."""
+    coefficients, columns = np.array(stored["coefficients"], float), estimator._domain.columns
+    check_shapes(coefficients=(coefficients, (outputs, 1 + columns)))
+    estimator._coefficients = coefficients
+    estimator._spread = InputSpread.restored(stored.get("inputs"), columns)

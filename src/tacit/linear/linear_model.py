@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,76 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import check_shapes, checked_budget, progress
-from tacit.fitting.supervised import scored
-from tacit.fitting.target import open_with_target
+from tacit.fitting import check_budget, check_shapes, progress
+from tacit.fitting.progress import Watch
+from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.input_moments import input_layout
-from tacit.linear.input_spread import InputSpread
-from tacit.linear.linear_fit import LinearFit
-from tacit.linear.regression_method import RegressionMethod, default_method
+from tacit.linear.linear_fit import InputSpread, LinearFit
+from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
+from tacit.linear.score_regression import fit_by_scores
+from tacit.linear.score_schedule import ScoreSchedule
 from tacit.messages import describe
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
-from tacit.privacy import Budget
+from tacit.privacy import Budget, Relation, Step
+from tacit.release import Curator
+from tacit.statistics import TableLayout
 from tacit.tables import Domain
 
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionMethod:
+    """A way to fit a linear regression, from public numbers.
+
+    Parameters
+    ----------
+    steps : list of Step
+        The plan's steps, with noise relative to each other.
+    releases : int
+        How many releases a fit makes.
+    fit : callable
+        Of a curator, the domain of inputs and target, and what watches progress. It returns the fit in the coordinates
+        that the curator has rows in.
+    check : callable
+        Of a curator. It refuses what cannot be fitted, while nothing is charged yet.
+    """
+
+    steps: Sequence[Step]
+    releases: int
+    fit: Callable[[Curator, Domain, Watch], LinearFit]
+    check: Callable[[Curator], object] = lambda curator: None
+
+
+def default_method(
+    layout: TableLayout, neighbors: Relation, rows: int | None, budget: Budget, intercept: bool
+) -> RegressionMethod:
+    """Return the default method: Newton steps where inputs have levels, and scores where all of them are numbers.
+
+    Parameters
+    ----------
+    layout : TableLayout
+        Where numbers and levels are found in rows; the target, last, is a number.
+    neighbors : {"replace_one", "add_remove"}
+    rows : int or None
+        The number of rows, where it is public.
+    budget : Budget
+    intercept : bool
+        Whether there is an intercept.
+    """
+    fit: Callable[..., LinearFit]
+    schedule: NewtonSchedule | ScoreSchedule
+    if layout.levels:
+        fit, schedule = fit_by_newton, NewtonSchedule(layout, neighbors, rows, budget)
+    else:
+        fit, schedule = fit_by_scores, ScoreSchedule(layout.numbers[-1], neighbors, rows, budget)
+
+    def fit_in(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
+        origin = None if intercept else -domain.centre / domain.scale
+        return fit(curator, schedule, origin, domain.least_variances, watch)
+
+    return RegressionMethod(schedule.steps(), schedule.releases, fit_in)
 
 
 class LinearModelMixin(RegressorMixin):
@@ -46,7 +103,7 @@ class LinearModelMixin(RegressorMixin):
         y : (n,) array, or the name of a column of `X`
         """
         self._check_options()
-        budget = checked_budget(self, missing=("error", "ignore"))
+        budget = check_budget(self, missing=("error", "ignore"))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
         method = self._method(domain, n_rows, budget)
@@ -70,7 +127,7 @@ class LinearModelMixin(RegressorMixin):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
-        return scored("r2_score", y, self.predict(X), sample_weight)
+        return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     @classmethod
     def _of_moments(cls, moments: Moments, target: Any, options: dict[str, Any]) -> Any:

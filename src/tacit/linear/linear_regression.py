@@ -7,11 +7,9 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.fitting import PrivateEstimator, check_choices
-from tacit.linear.intervals import CoefficientIntervals
-from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import LinearModelMixin
+from tacit.linear.linear_fit import CoefficientIntervals, LinearFit
+from tacit.linear.linear_model import LinearModelMixin, RegressionMethod
 from tacit.linear.published import PUBLISHED, check_published, published_method
-from tacit.linear.regression_method import RegressionMethod
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget

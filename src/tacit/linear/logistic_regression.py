@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_shapes
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
-from tacit.linear.intervals import CoefficientIntervals
-from tacit.linear.predictor import linear_predictions
+from tacit.linear.linear_fit import CoefficientIntervals, linear_predictions
 from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
 
 

@@ -27,12 +27,10 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, noise_multiplier
-from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.shrinkage import james_stein_factor
-from tacit.linear.problem import SAMPLING, Problem, keep_finite
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import SAMPLING, AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Gaussian, Step
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import LossGradients
 
 EARLY, GRADIENT = "early gradient", "gradient"
@@ -98,7 +96,7 @@ def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelea
         iterations - early
     ):
         statistic = problem.gradients(fit.coefficients, _TRACE_WEIGHT)
-        fit = _update(problem, prior, fit, statistic, measure(curator, step, statistic), rows)
+        fit = _update(problem, prior, fit, statistic, curator.measure(step, statistic), rows)
         after(step, fit.coefficients)
     return _solution(problem, fit)
 

@@ -20,15 +20,13 @@ from tacit.arrays import Array
 from tacit.fitting.allocation import count_shares, split_budget
 from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
+from tacit.fitting.shrinkage import james_stein_after_kalman, kalman_gain
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.input_moments import InputSchedule, measure_inputs
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.problem import Problem, noise_of_one_release
-from tacit.linear.rare_levels import widen_rare_levels
+from tacit.linear.problem import Problem, Solution, noise_of_one_release, widen_rare_levels
 from tacit.linear.residuals import LEVEL, SQUARES, Residuals
-from tacit.linear.solver import Solution
 from tacit.privacy import Budget, Relation, Step
 from tacit.release import Curator
 from tacit.statistics import TableLayout
@@ -149,20 +147,14 @@ def _problem(scatter: Scatter, noise: float, origin: Array | None) -> Problem:
 
 
 def _shrink_slopes(solution: Solution, problem: Problem) -> Solution:
-    """Return slopes shrunk by how much of their predictions noise explains (James–Stein), where that is much.
+    """Return slopes shrunk by how much of their predictions noise explains, where that is much.
 
-    Steps were damped as if predictions were as large as was expected before. Without this damping, what was measured is
-    signal and noise; its size then tells how large the signal is.
+    Steps were damped as if predictions were as large as was expected before.
     """
     variances, slopes = problem.coordinates.variances, solution.coefficients[:, 1:]
     prior = float(variances @ problem.coordinates.prior)
-    unsure = float(variances @ np.diag(solution.noise_covariance)[1:])
-    if not 0 < unsure < prior:
-        return solution
-    damped = 1 - unsure / prior
-    measured = float(np.sum(variances * slopes**2)) / damped**2
-    kept = float(james_stein_factor(unsure / damped, measured))
-    factor = min(1.0, kept / damped)
+    posterior = float(variances @ np.diag(solution.noise_covariance)[1:])
+    factor = james_stein_after_kalman(float(np.sum(variances * slopes**2)), posterior, prior)
     return replace(solution, coefficients=np.column_stack([solution.coefficients[:, :1], factor * slopes]))
 
 

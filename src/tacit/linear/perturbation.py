@@ -18,8 +18,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import noise_multiplier
-from tacit.linear.problem import Problem, keep_finite
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Gaussian, Step, TiltedGaussian
 from tacit.release import Curator, Minimum
 from tacit.statistics import WeighedGradients

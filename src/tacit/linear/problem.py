@@ -1,10 +1,15 @@
-"""What solvers are given, once inputs are known: a loss, coordinates, a start, and what is added to the mean loss."""
+"""What solvers are given, and what they return.
+
+Once inputs are known, an estimator states a :class:`Problem`: a loss, coordinates, a start, and what is added to the
+mean loss. A :class:`Solver` plans steps and makes these releases, and returns a :class:`Solution`.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -12,8 +17,8 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.clipping import radius_within_noise
-from tacit.fitting.measurement import measure
-from tacit.linear.coordinates import Coordinates
+from tacit.fitting.progress import Watch
+from tacit.linear.coordinates import Coordinates, Scatter
 from tacit.privacy import Plan, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
@@ -22,6 +27,9 @@ _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5  # Gradient clip radius, in lengths of th
 _SMALL_NOISE = 0.12  # Noise, relative to sampling error, below which a shorter clip radius does not pay.
 SAMPLING = 0.4  # Standard deviation of an ordinary row's slope, in units of the longest slope.
 _LARGEST = 1e4  # Coefficients are kept below this, as noise may be anything.
+
+AfterRelease = Callable[[str, Array], None]
+"""What is called after each release: with the name of its step, and the coefficients if the search ended there."""
 
 
 class Penalty(Protocol):
@@ -129,6 +137,66 @@ class Problem:
         return self.loss.smoothness * spread + float(np.linalg.eigvalsh(self.ridge)[-1])
 
 
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver returns.
+
+    Parameters
+    ----------
+    coefficients : (K, 1 + d) array
+        In the coordinates of the problem, the intercept of each prediction first.
+    noise_covariance : (p, p) array, optional
+        Of the error that noise has caused in the coefficients, where the solver knows it.
+    covariance : (p, p) array, optional
+        Of the error of the coefficients, by sampling and noise together, where the solver knows it.
+    """
+
+    coefficients: Array
+    noise_covariance: Array | None = None
+    covariance: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """A way to minimise a mean loss, as functions.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(problem, curator, iterations, after)`` returns a :class:`Solution`.
+    steps : callable
+        ``steps(iterations, size, power, shares)`` returns the plan's steps, with noise relative to each other: of
+        releases of `size` numbers, for the part `power` of the budget in squared signal-to-noise, of rows that are
+        dealt out into `shares`.
+    default_iterations : callable
+        Of the number of columns.
+    releases : callable, optional
+        ``releases(iterations)`` returns how often ``after`` is called.
+    refusal : callable, optional
+        ``refusal(risk, n_iter)`` returns why this :class:`tacit.linear.risk.Risk` cannot be minimised with this solver
+        and this parameter; None if it can.
+    measures_inputs : bool, default True
+        Whether moments of inputs are released first.
+    """
+
+    solve: Callable[[Problem, Curator, int, AfterRelease], Solution]
+    steps: Callable[[int, int, float, int], list[Step]]
+    default_iterations: Callable[[int], int]
+    releases: Callable[[int], int] = lambda iterations: iterations
+    refusal: Callable[[Any, Any], str | None] = lambda risk, n_iter: None
+    measures_inputs: bool = True
+
+
+def ignore(step: str, coefficients: Array) -> None:
+    """Do nothing after a release."""
+
+
+def count_releases(watch: Watch, total: int) -> AfterRelease:
+    """Return what moves a progress bar after each release."""
+    done = itertools.count(1)
+    return lambda step, coefficients: watch(next(done), total)
+
+
 def noise_of_one_release(plan: Plan, steps: Sequence[Step], power: float) -> float:
     """Return the noise that one release would have with all that the plan has for the solver, on rows of length 1.
 
@@ -144,12 +212,46 @@ def measure_gradient(
 ) -> Array:
     """Release the gradient of mean loss and ridge at these coefficients, of `rows` rows, by default all."""
     statistic = problem.gradients(coefficients)
-    return problem.mean_gradient(statistic, measure(curator, step, statistic).value, rows)
+    return problem.mean_gradient(statistic, curator.measure(step, statistic).value, rows)
 
 
 def keep_finite(coefficients: Array) -> Array:
     """Return coefficients that are finite numbers of some reasonable size."""
     return np.clip(np.nan_to_num(coefficients), -_LARGEST, _LARGEST)
+
+
+def widen_rare_levels(
+    solution: Solution, problem: Problem, scatter: Scatter, levels: Sequence[Sequence[int]], signal: float
+) -> Solution:
+    """Return a solution whose covariance is no less than if other columns had no influence on its coefficients.
+
+    Directions in which inputs hardly vary cannot be told from noise, and are taken to say more than they do. But how
+    often levels occur was counted. So it is known what gradients say of levels that are rare, beside noise and chance
+    and what is expected of slopes, from predictions about as large as `signal`: that is little.
+    """
+    if solution.covariance is None or not levels:
+        return solution
+    whitener, rows = problem.coordinates.whitener, problem.rows
+    scatters = np.diag(scatter.scales[:-1] ** 2)
+    for places, each in zip(levels, scatter.least_frequencies):
+        one = len(places) == 1  # Its two levels are encoded as -1 and 1.
+        scatters[np.ix_(places, places)] = 4 * each.prod() if one else np.diag(each) - np.outer(each, each)
+    white = whitener @ scatters @ whitener.T
+    expected = signal**2 / max(float(np.trace(scatter.second[:-1, :-1])), 1e-12) / scatter.units[:-1] ** 2
+    before = (whitener / expected) @ whitener.T
+    noise = (problem.noise * problem.radius) ** 2 * np.eye(len(white))
+    ordinary = solution.coefficients[:, :1]  # Predictions for a row in the middle.
+    curvatures = problem.loss.expected_curvature(ordinary)[:, :, 0]
+    squares = problem.loss.expected_square(ordinary)[:, :, 0]
+    covariance, wide = solution.covariance.copy(), 1 + len(white)
+    for output in range(len(ordinary)):
+        slopes = slice(output * wide + 1, (output + 1) * wide)
+        change = rows * curvatures[output, output] * white  # The change of gradients with the coefficients.
+        chance = rows * squares[output, output] * white
+        least = np.linalg.inv(before + change @ np.linalg.solve(noise + chance, change))
+        values, axes = np.linalg.eigh(least - covariance[slopes, slopes])
+        covariance[slopes, slopes] += (axes * np.maximum(values, 0.0)) @ axes.T
+    return replace(solution, covariance=covariance)
 
 
 @lru_cache(maxsize=8)

@@ -11,9 +11,8 @@ from tacit.linear import robust_descent, sample_aggregate, trimmed_descent
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.least_squares import least_squares_problem, plain_fit
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.linear_model import check_number
-from tacit.linear.regression_method import RegressionMethod
-from tacit.linear.solver import count_releases
+from tacit.linear.linear_model import RegressionMethod, check_number
+from tacit.linear.problem import count_releases
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import Curator

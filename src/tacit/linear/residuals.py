@@ -13,13 +13,12 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.clipping import minimax_scale, radius_within_noise
-from tacit.fitting.measurement import measure
 from tacit.fitting.shrinkage import shrink
 from tacit.release import Curator
 from tacit.statistics import Clip, LinearResiduals, RobustSum
 
 SQUARES, LEVEL = "squared residuals", "level"
-SCALE_DOUBT = 0.25  # Prior variance of the squared residual scale, relative to its square.
+SCALE_VARIANCE = 0.25  # Prior variance of the squared residual scale, relative to its square.
 
 # Clip radii of residuals, in units of the residual scale.
 _LEAST_RADIUS, _MOST_RADIUS = 3.0, 50.0
@@ -51,10 +50,10 @@ class Residuals:
         noise = self._unit_noise(curator, SQUARES)
         radius = float(radius_within_noise(noise, _SQUARES_NOISE, 2, _LEAST_RADIUS, _MOST_RADIUS))
         bound = (radius * self.scale) ** 2
-        squares = measure(curator, SQUARES, self._sum(bound, squared=True))
+        squares = curator.measure(SQUARES, self._sum(bound, squared=True))
         usual = self.scale**2
         surprise = np.array([float(squares.value[0]) / self.rows * bound - usual])
-        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_DOUBT * usual**2)[0]
+        known = shrink(surprise, squares.noise / self.rows * bound, SCALE_VARIANCE * usual**2)[0]
         return max(usual + float(known[0]), 0.5 * usual)
 
     def measure_mean(self, curator: Curator, variance: float) -> tuple[float, float]:
@@ -63,7 +62,7 @@ class Residuals:
         minimax = float(minimax_scale(Clip(), tails, 2, noise, 1.0))
         radius = max(_LEVEL_NOISE / (noise * math.sqrt(self.rows)), min(_TAILS * tails**1.5, minimax), _LEAST_RADIUS)
         statistic = self._sum(min(radius, _MOST_RADIUS) * self.scale, squared=False)
-        total = measure(curator, LEVEL, statistic)
+        total = curator.measure(LEVEL, statistic)
         unit = float(statistic.scale[0]) / self.rows
         return float(total.value[0]) * unit, (total.noise * unit) ** 2 + variance / self.rows
 

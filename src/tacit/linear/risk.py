@@ -16,19 +16,52 @@ from tacit.arrays import Array
 from tacit.fitting import progress
 from tacit.fitting.allocation import count_shares
 from tacit.linear.coordinates import Coordinates, Scatter
+from tacit.linear.first_order import (
+    ACCELERATED_MIRROR_DESCENT,
+    GRADIENT_DESCENT,
+    KATYUSHA,
+    STOCHASTIC_GRADIENT,
+    SVRG,
+    SVRG_PLUS_PLUS,
+)
+from tacit.linear.frank_wolfe import FRANK_WOLFE
 from tacit.linear.input_moments import InputSchedule, input_layout, measure_inputs, public_scatter
-from tacit.linear.input_spread import InputSpread
-from tacit.linear.newton import SIGNAL
-from tacit.linear.problem import Penalty, Problem, noise_of_one_release
-from tacit.linear.rare_levels import widen_rare_levels
-from tacit.linear.solver import Solution, count_releases
-from tacit.linear.solvers import SOLVERS
+from tacit.linear.linear_fit import InputSpread
+from tacit.linear.newton import NEWTON, SIGNAL
+from tacit.linear.perturbation import OBJECTIVE_PERTURBATION, OUTPUT_PERTURBATION
+from tacit.linear.problem import (
+    Penalty,
+    Problem,
+    Solution,
+    Solver,
+    count_releases,
+    noise_of_one_release,
+    widen_rare_levels,
+)
+from tacit.linear.robust_descent import ROBUST_DESCENT
 from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
 from tacit.tables import Domain
 
-_MOMENTS_BUDGET = 0.15  # Part of the budget for the moments of inputs, in squared signal-to-noise.
+SOLVERS: dict[str, Solver] = {
+    "newton": NEWTON,
+    "gradient": GRADIENT_DESCENT,
+    "accmd": ACCELERATED_MIRROR_DESCENT,
+    "sgd": STOCHASTIC_GRADIENT,
+    "svrg": SVRG.solver,
+    "katyusha": KATYUSHA.solver,
+    "svrg++": SVRG_PLUS_PLUS.solver,
+    "robust": ROBUST_DESCENT,
+    "output": OUTPUT_PERTURBATION,
+    "objective": OBJECTIVE_PERTURBATION,
+    "frank_wolfe": FRANK_WOLFE,
+}
+"""The solvers by name."""
+
+# Part of the budget for the moments of inputs, as squared signal-to-noise ratio. benchmarks/logistic_regression.py
+# measures what it gives.
+_MOMENTS_PART = 0.15
 
 
 def start_at_zero(scatter: Scatter, coordinates: Coordinates) -> tuple[float, Array]:
@@ -122,8 +155,8 @@ def minimise_risk(
     iterations = solver.default_iterations(columns) if estimator.n_iter == "auto" else int(estimator.n_iter)
     size = outputs * (1 + columns)
     shares = count_shares(n_rows, size, budget, estimator.neighbors)
-    inputs = InputSchedule(layout, estimator.neighbors, n_rows, _MOMENTS_BUDGET, shares)
-    power = 1 - _MOMENTS_BUDGET
+    inputs = InputSchedule(layout, estimator.neighbors, n_rows, _MOMENTS_PART, shares)
+    power = 1 - _MOMENTS_PART
     steps = [*(inputs.steps() if solver.measures_inputs else []), *solver.steps(iterations, size, power, shares)]
     steps = [_to_scale(step, estimator.neighbors) for step in steps]
     name = type(estimator).__name__

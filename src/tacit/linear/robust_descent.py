@@ -19,13 +19,12 @@ import math
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.measurement import measure
+from tacit.fitting.clipping import minimax_scale
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem
-from tacit.linear.solver import AfterRelease, Solution, Solver, ignore
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver, ignore
 from tacit.privacy import Gaussian, Sampled, Step
 from tacit.release import Curator
-from tacit.robust.scales import FAILURE, minimax_scale, thesis_scale
+from tacit.robust.scales import FAILURE, thesis_scale
 from tacit.statistics import PredictionGradients, RobustSum, RowCount, Smoothed
 
 ROWS = "number of rows"
@@ -90,7 +89,7 @@ def _measure_robust_gradient(
         noise = curator.noise(GRADIENT, RobustSum(zero, np.ones(values.size), influence, values))
         scale = minimax_scale(influence, np.full(values.size, moment), 2, noise, seen) / 2
     statistic = RobustSum(zero, scale, influence, values)
-    return values.among_all(statistic.half_width * measure(curator, GRADIENT, statistic).value / seen)
+    return values.among_all(statistic.half_width * curator.measure(GRADIENT, statistic).value / seen)
 
 
 def descend_once(problem: Problem, point: Array, gradient: Array, step: float) -> Array:
@@ -101,7 +100,7 @@ def descend_once(problem: Problem, point: Array, gradient: Array, step: float) -
 
 def count_rows(problem: Problem, curator: Curator) -> float:
     """Release the number of rows, where it is secret."""
-    released = measure(curator, ROWS, RowCount(PredictionGradients(problem.loss, problem.begin, problem.intercept)))
+    released = curator.measure(ROWS, RowCount(PredictionGradients(problem.loss, problem.begin, problem.intercept)))
     return max(float(released.value[0]), released.noise, 1.0)
 
 

@@ -14,7 +14,6 @@ import math
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.linear.least_squares import plain_fit
 from tacit.linear.linear_fit import LinearFit
 from tacit.privacy import Budget, Gaussian, SmoothGaussian, Step
@@ -26,7 +25,7 @@ COEFFICIENTS = "coefficients"
 
 def fit_blocks(curator: Curator, blocks: BlockSquares) -> LinearFit:
     """Release the mean of the blocks' coefficients, or their centre, in the ball where they are known to be."""
-    found = measure(curator, COEFFICIENTS, blocks).value
+    found = curator.measure(COEFFICIENTS, blocks).value
     found = found * min(1.0, blocks.radius / max(float(np.linalg.norm(found)), 1e-300))
     return plain_fit(found if blocks.intercept else [0.0, *found], float(blocks.rows))
 

@@ -27,38 +27,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.clipping import clipped_score_moments
-from tacit.fitting.measurement import measure
+from tacit.fitting.clipping import clipped_score_moments, least_variance_radius
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import james_stein_factor, posterior_variance, shrink
-from tacit.linear.input_spread import InputSpread
-from tacit.linear.joint_moments import JointMoments, measure_moments
-from tacit.linear.linear_fit import LinearFit
-from tacit.linear.residuals import SCALE_DOUBT, Residuals
-from tacit.linear.score_clipping import SHAPE_DOUBT, best_radius, smooth_matrix, typical_length
+from tacit.fitting.shrinkage import james_stein_after_kalman, posterior_variance, shrink, shrink_to_identity
+from tacit.linear.linear_fit import InputSpread, LinearFit
+from tacit.linear.residuals import SCALE_VARIANCE, Residuals
 from tacit.linear.score_schedule import (
     FINAL,
     FIRST_REFINEMENTS,
     HESSIAN,
     LATER_REFINEMENTS,
     REFINING,
+    JointMoments,
     ScoreSchedule,
+    measure_moments,
 )
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, LinearCurvature, LinearScores
 
+# benchmarks/linear_regression.py measures what the numbers below give.
+
+# How scores are measured.
 _WEIGHTS = (0.5, 1.0, 0.7)  # Weights of counts, means and second moments of scores. The first and the last are free.
 _FIRST_RADIUS = 1.3  # First clip radius, in lengths of an ordinary score.
+_RADII = (0.7, 0.85, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)  # Later ones to choose from, in the same unit.
+
+# What is known before a release, and limits of what is believed of it.
+_SHAPE_VARIANCE = 0.06  # Prior variance of the Hessian and the second moment of scores about those of Gaussian rows.
+_LEAST_EIGENVALUE = 0.1  # Least eigenvalue of these matrices, relative to their mean.
 _LEAST_VARIANCE = 0.05  # Added to the prior variance of coefficients, in squared residual scales.
 _FLAT_PRIOR = 1e30  # Flat prior: James–Stein alone decides.
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # Limits of the change of the squared residual scale in one round.
-_HESSIAN_ERROR = 0.3  # Relative variance of the Hessian per doubt that is left of the moments.
-_STAGED_HESSIAN_ERROR = 0.015  # The same where moments are staged.
+_HESSIAN_ERROR = 0.3  # Relative variance of the Hessian, in units of the covariance's.
+_STAGED_HESSIAN_ERROR = 0.015  # Relative variance of the Hessian where moments are measured in two stages.
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +164,9 @@ def fit_by_scores(
 def _first_state(moments: JointMoments) -> ScoreState:
     """Return the regression that the moments imply; without slopes where these would be too noisy."""
     columns, last = len(moments.mean) - 1, moments.factor[-1]
-    if moments.doubt is not None:
+    if moments.covariance_error is not None:
         slopes, scale, variance = last[:-1], float(last[-1]), 1.0
-        hessian_error = _HESSIAN_ERROR * max(moments.doubt - _LEAST_VARIANCE, 0.0)
+        hessian_error = _HESSIAN_ERROR * max(moments.covariance_error - _LEAST_VARIANCE, 0.0)
     else:  # Slopes explain no more than the variance of the target.
         slopes, scale, variance = np.zeros(columns), float(np.linalg.norm(last)), 1.0 / columns
         hessian_error = _STAGED_HESSIAN_ERROR
@@ -193,7 +200,7 @@ def _refine(curator: Curator, schedule: ScoreSchedule, moments: JointMoments, fi
         square_noise = scores.unit_noise * radius**2 / second / (wide * spread)
         # The part of a step that is noise is not taken off the residuals but added to them.
         noisy = scores.noise**2 * float(np.sum(gain * gain))
-        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_DOUBT)[0][0]
+        change = shrink(np.array([scores.square / (wide * spread) - 1.0]), square_noise, SCALE_VARIANCE)[0][0]
         change += noisy - max(float(step @ step) - noisy, 0.0)
         new_scale = scale * math.sqrt(min(max(1.0 + change, _LEAST_CHANGE), _MOST_CHANGE))
     known = float(np.trace(covariance)) / wide / new_scale**2
@@ -217,13 +224,13 @@ def _measure_hessian(curator: Curator, schedule: ScoreSchedule, moments: JointMo
     scores, rows = _scores(moments, fit, "full"), fit.rows / schedule.shares
     curvature = LinearCurvature(scores.components, scores.radius)
     statistic = ComponentMoments(curvature, scores.components.reach, 0.0, 0.0, 1.0)
-    measurement = measure(curator, HESSIAN, statistic)
+    measurement = curator.measure(HESSIAN, statistic)
     measured = statistic.parts(measurement.value)[2][0] / rows
     kept = clipped_score_moments(columns, statistic.radius, scores.radius)[0]
     noise = measurement.noise / rows * statistic.radius**2
     unsure = (noise / kept) ** 2 / 2
-    error = posterior_variance(SHAPE_DOUBT, unsure)
-    hessian = smooth_matrix(measured, noise, kept)
+    error = posterior_variance(_SHAPE_VARIANCE, unsure)
+    hessian = _shrink_matrix(measured, noise, kept)
     return replace(fit, hessian=hessian, hessian_error=min(error, fit.hessian_error))
 
 
@@ -237,7 +244,7 @@ def _finish_scores(curator: Curator, schedule: ScoreSchedule, moments: JointMome
     # the error in the coefficients was.
     hessian_error = fit.hessian_error * (kept * fit.scale) ** 2 * float(step @ step)
     covariance = _noise_after_step(fit, gain, fit.hessian, (fit.scale * scores.noise) ** 2 + hessian_error)
-    square = smooth_matrix(scores.square, scores.unit_noise * scores.statistic.radius**2 / _WEIGHTS[2], spread)
+    square = _shrink_matrix(scores.square, scores.unit_noise * scores.statistic.radius**2 / _WEIGHTS[2], spread)
     sandwich = _sandwich(square, fit.hessian, scores.rows, moments.origin is None)
     return replace(
         fit,
@@ -261,7 +268,7 @@ def _measure_scores(
 ) -> _MeanScore:
     """Release scores at the coefficients."""
     statistic = _scores(moments, fit, "full" if step == FINAL else "spherical")
-    measurement = measure(curator, step, statistic)
+    measurement = curator.measure(step, statistic)
     counts, sums, squares = statistic.parts(measurement.value)
     rows = fit.rows if step == FINAL else fit.rows / schedule.shares
     if schedule.rows is None:
@@ -271,9 +278,44 @@ def _measure_scores(
     return _MeanScore(sums[0] / rows, squares[0] / rows, noise, statistic, unit_noise, rows)
 
 
+def typical_length(columns: int) -> float:
+    """Return a length that (1, u) exceeds in next to no row, if u is standard normal.
+
+    Examples
+    --------
+    >>> round(typical_length(10), 2)
+    5.24
+    """
+    return math.sqrt(4 + columns + 3 * math.sqrt(2 * columns))
+
+
+@lru_cache(maxsize=64)
+def best_radius(columns: int, noise: float) -> float:
+    """Return the clip radius of scores, in lengths of an ordinary score, for the least variance of coefficients.
+
+    `noise` is that of a coefficient if scores are clipped at one ordinary length, in standard errors. Errors are taken
+    to be normal. With less noise the radius is wider, and the estimate is nearer to least squares.
+
+    Examples
+    --------
+    >>> [best_radius(10, noise) for noise in (1.0, 0.1, 0.001)]
+    [0.7, 2.0, 5.0]
+    """
+
+    def clipped_moments(radius: float) -> tuple[float, float]:
+        return clipped_score_moments(columns, typical_length(columns), radius * math.sqrt(1 + columns))
+
+    return least_variance_radius(_RADII, noise, clipped_moments)
+
+
 def _clipped_gaussian(scores: ComponentMoments) -> tuple[float, float]:
     """Return the Hessian and the second moment that clipped scores have in each direction, for Gaussian rows."""
     return clipped_score_moments(len(scores.components.centre), scores.components.reach, scores.radius)
+
+
+def _shrink_matrix(matrix: Array, noise: float, size: float) -> Array:
+    """Return a positive definite matrix, from a noisy one that is about `size` times the identity."""
+    return shrink_to_identity(matrix, noise, size, _SHAPE_VARIANCE, _LEAST_EIGENVALUE)
 
 
 def _gain(hessian: Array, noise: float, prior_variance: float, intercept: bool) -> Array:
@@ -301,20 +343,15 @@ def _sandwich(square: Array, hessian: Array, rows: float, intercept: bool) -> Ar
 
 
 def _shrink_slopes(fit: ScoreState) -> ScoreState:
-    """Return slopes shrunk by how much of their length noise explains (James–Stein), where that is clearly much.
+    """Return slopes shrunk by how much of their length noise explains, where that is clearly much.
 
-    Steps were damped as if slopes explained all there is to explain. Without this damping, measured slopes have the
-    variance of noise; their own length then tells how large slopes are.
+    Steps were damped as if slopes explained all there is to explain.
     """
-    slopes, prior = fit.coefficients[1:], fit.first_variance
-    unsure = float(np.trace(fit.noise_covariance[1:, 1:])) / len(slopes)
-    if not 0 < unsure < prior:
-        return fit
-    noise = 1 / (1 / unsure - 1 / prior)
-    damped = prior / (prior + noise)
-    kept = james_stein_factor(max(len(slopes) - 2, 0) * noise, float(slopes @ slopes) / damped**2)
-    factor = np.append(1.0, np.full(len(slopes), min(1.0, kept / damped)))
-    return replace(fit, coefficients=factor * fit.coefficients)
+    slopes = fit.coefficients[1:]
+    posterior = float(np.trace(fit.noise_covariance[1:, 1:])) / len(slopes)
+    square, numbers = float(slopes @ slopes), max(len(slopes) - 2, 0)
+    factor = james_stein_after_kalman(square, posterior, fit.first_variance, numbers)
+    return replace(fit, coefficients=np.append(fit.coefficients[:1], factor * slopes))
 
 
 def _linear_fit(moments: JointMoments, fit: ScoreState, variance: float, level: float, level_error: float) -> LinearFit:

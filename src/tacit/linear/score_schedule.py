@@ -1,4 +1,7 @@
-"""What a regression by scores releases: how often, of how many numbers and with how much of the budget."""
+"""The releases of a regression by scores: how often, of how many numbers and with which part of the budget.
+
+The first of them are the moments of inputs and target together. The regression starts from these, on white inputs.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,17 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from tacit.arrays import Array
 from tacit.fitting.allocation import MOST_SHARES, count_shares, deal, rescale, weigh_releases
+from tacit.fitting.progress import Watch
 from tacit.linear.residuals import LEVEL, SQUARES
-from tacit.mixture.scale_free import ScaleFree
-from tacit.moments.two_stage_moments import StagedMoments
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.iterated_moments import iterated_moments, iterated_steps
+from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
-from tacit.release import calibrated_plan
+from tacit.release import Curator, calibrated_plan
 from tacit.statistics import numbers_in_second_moment
 
 REFINING, HESSIAN, FINAL = "refining scores", "curvature", "final scores"
@@ -58,32 +65,36 @@ class ScoreSchedule:
         return count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
 
     @property
+    def rows_released(self) -> int | None:
+        """How many rows a release of moments is of, where their number is public."""
+        return None if self.rows is None else self.rows // self.shares
+
+    @property
     def releases(self) -> int:
         """How many releases a fit makes."""
-        return len(self.moments().rounds) + sum(_RELEASES.values())
+        return sum(step.count for step in self.moment_steps) + sum(_RELEASES.values())
 
-    def moments(self, least_variances: Array | float = 1e-8) -> ScaleFree | StagedMoments:
-        """Return the model that measures the moments of all columns."""
-        rows = None if self.rows is None else self.rows // self.shares
-        rounds = _FEW_MOMENT_ROUNDS if self.shares == MOST_SHARES else _MOMENT_ROUNDS
-        wide = 1 + self.columns
-        if self._repeatedly(rows):
-            return ScaleFree(1, wide, "full", self.neighbors, rows, rounds, least_variances=least_variances)
-        return StagedMoments(wide, self.neighbors, rows, rounds, least_variances)
-
-    def _repeatedly(self, rows: int | None) -> bool:
-        """Return whether moments can be measured repeatedly, in their own units: the noise decides."""
+    @cached_property
+    def iterates_moments(self) -> bool:
+        """Whether moments are measured repeatedly, in their own units: the noise decides."""
         part = Budget(self.budget.epsilon * math.sqrt(_MOMENTS_PART), self.budget.delta)
         multiplier = calibrated_plan([Gaussian("moments", 1.0)], part, self.neighbors).steps[0].noise_multiplier
         replaced = math.sqrt(2.0) if self.neighbors == "replace_one" else 1.0
-        noise = multiplier * replaced * (1 + self.columns) / (rows or _USUAL_ROWS)
+        noise = multiplier * replaced * (1 + self.columns) / (self.rows_released or _USUAL_ROWS)
         return self.columns < _MOST_COLUMNS and noise < _MOST_NOISE
+
+    @cached_property
+    def moment_steps(self) -> list[Step]:
+        """The steps of the moments of all columns, as if nothing else were released."""
+        rounds = _FEW_MOMENT_ROUNDS if self.shares == MOST_SHARES else _MOMENT_ROUNDS
+        steps = iterated_steps if self.iterates_moments else two_stage_steps
+        return steps(1 + self.columns, rounds)
 
     def steps(self) -> list[Step]:
         """Return the plan's steps. All but the last two are of shares of the rows, where these are dealt out."""
         numbers = 2 + self.columns + numbers_in_second_moment("full", 1 + self.columns)
         sizes = {REFINING: numbers, HESSIAN: numbers, SQUARES: 1, FINAL: numbers, LEVEL: 1}
-        early = [*rescale(self.moments().steps(), _MOMENTS_PART), *weigh_releases(_PARTS, _RELEASES, sizes)]
+        early = [*rescale(self.moment_steps, _MOMENTS_PART), *weigh_releases(_PARTS, _RELEASES, sizes)]
         return [step if step.name in (FINAL, LEVEL) else deal(step, self.shares) for step in early]
 
     @property
@@ -91,3 +102,58 @@ class ScoreSchedule:
         """The noise of the final scores, relative to that of the Hessian."""
         multipliers = {step.name: step.noise_multiplier for step in self.steps()}
         return multipliers[FINAL] / multipliers[HESSIAN]
+
+
+@dataclass(frozen=True, eq=False)
+class JointMoments:
+    """Mean and covariance of all columns, the target last, and coordinates in which inputs are white.
+
+    Parameters
+    ----------
+    mean : (1 + d,) array
+    covariance : (1 + d, 1 + d) array
+    rows : float
+        How many rows there are, as far as is known.
+    covariance_error : float or None
+        Relative variance of the covariance's error. None where correlations are too noisy to start from.
+    origin : (1 + d,) array or None
+        Where all inputs and the target are zero, for a regression without an intercept.
+    """
+
+    mean: Array
+    covariance: Array
+    rows: float
+    covariance_error: float | None
+    origin: Array | None
+
+    @property
+    def centre(self) -> Array:
+        """Where columns are measured from: their mean, or the origin."""
+        return self.mean if self.origin is None else self.origin
+
+    @cached_property
+    def factor(self) -> Array:
+        """The Cholesky factor of second moments about the centre.
+
+        Its last row is the regression on white inputs, and the residual scale.
+        """
+        if self.origin is None:
+            return np.linalg.cholesky(self.covariance)
+        apart = self.mean - self.origin
+        return np.linalg.cholesky(self.covariance + np.outer(apart, apart))
+
+    def in_columns(self, coefficients: Array) -> Array:
+        """Return coefficients on inputs in standard coordinates, from those on white inputs; intercepts first."""
+        slopes = np.linalg.solve(self.factor[:-1, :-1].T, coefficients[1:])
+        return np.concatenate([[coefficients[0] - slopes @ self.centre[:-1]], slopes])
+
+
+def measure_moments(
+    curator: Curator, schedule: ScoreSchedule, origin: Array | None, least_variances: Array | float, watch: Watch
+) -> JointMoments:
+    """Release the moments of all columns."""
+    measure = iterated_moments if schedule.iterates_moments else two_stage_moments
+    facts = PublicFacts(1 + schedule.columns, schedule.rows_released, least_variances)
+    moments = measure(curator, schedule.moment_steps, facts, watch)
+    rows = float(schedule.rows) if schedule.rows is not None else max(moments.count, 1.0)
+    return JointMoments(moments.mean, moments.covariance, rows, moments.covariance_error, origin)

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.linear.newton import GRADIENT
-from tacit.linear.problem import Problem
+from tacit.linear.problem import AfterRelease, Problem, Solution, ignore
 from tacit.linear.robust_descent import descend_once
-from tacit.linear.solver import AfterRelease, Solution, ignore
 from tacit.privacy import SmoothLaplace, Step
 from tacit.release import Curator
 from tacit.statistics import PredictionGradients, TrimmedMeans
@@ -45,7 +43,7 @@ def descend_by_trimmed_means(
     for _ in range(iterations):
         values = PredictionGradients(problem.loss, point, problem.intercept)
         low, high = (np.full(values.size, end) for end in gradient_bounds)
-        released = measure(curator, GRADIENT, TrimmedMeans(values, low, high, int(problem.rows)))
+        released = curator.measure(GRADIENT, TrimmedMeans(values, low, high, int(problem.rows)))
         point = descend_once(problem, point, values.among_all(released.value), learning_rate)
         after(GRADIENT, point)
     return Solution(point)

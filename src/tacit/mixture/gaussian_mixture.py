@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import field
-from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from scipy.special import logsumexp
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import float_array, progress
-from tacit.fitting.engine import run
+from tacit.arrays import Array
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, float_array, progress
+from tacit.fitting.progress import Watch
 from tacit.messages import describe
-from tacit.mixture import published_compositions as compositions
-from tacit.mixture.dp_em import Joint, PerParameter, public_means
-from tacit.mixture.fitted_mixture import FittedMixture
-from tacit.mixture.mixture_parameters import checked_mixture_budget
-from tacit.mixture.model_choice import CHOICE, ChosenScaleFree, checked_grid, listed
-from tacit.mixture.outliers import OUTLIERS, WithOutliers
+from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, fit_joint, fit_per_parameter, public_means
+from tacit.mixture.fitted_mixture import (
+    ABOUT,
+    covariance_attributes,
+    draw_rows,
+    log_joint,
+    pull_in,
+    read_mixture,
+    write_mixture,
+)
+from tacit.mixture.mixture import Mixture
+from tacit.mixture.model_choice import component_grid, grid_in_words
+from tacit.mixture.outliers import Outliers, with_outliers
 from tacit.mixture.prior import MixturePrior
-from tacit.mixture.scale_free import ScaleFree
-from tacit.mixture.table_choice import ChosenTableScaleFree
-from tacit.mixture.table_mixture import table_layout
-from tacit.mixture.table_scale_free import TableScaleFree
-from tacit.mixture.uncertainty import kept_releases
+from tacit.mixture.published_compositions import COMPOSITIONS
+from tacit.mixture.scale_free import MixtureFit, fit_scale_free
+from tacit.mixture.scale_free_schedule import CHOICE, ScaleFreeSchedule, scale_free_schedule
+from tacit.mixture.table_mixture import TableMixture, table_layout
+from tacit.mixture.uncertainty import MixtureIntervals, confidence_intervals, releases_to_keep
 from tacit.privacy import Budget, Plan, Step
-from tacit.release import stated_plan
-from tacit.statistics.components import Array
+from tacit.release import Curator, stated_plan
 from tacit.tables import Domain
 
+_METHODS = ("scale_free", "joint", "per_parameter")
+_COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
-class GaussianMixture(FittedMixture):
+
+class GaussianMixture(DensityMixin, PrivateEstimator):
     """Gaussian mixture fitted by expectation-maximisation under differential privacy.
 
     Parameters
@@ -135,70 +149,174 @@ class GaussianMixture(FittedMixture):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = checked_mixture_budget(self)
+        budget, grid = self._check_parameters(), component_grid(self.n_components)
         domain, rows = self._open(X)
-        n_rows = self._check_rows(rows, checked_grid(self.n_components)[0], "n_components")
-        model = self._model(domain, n_rows)
-        purpose = f"{type(self).__name__}({listed(checked_grid(self.n_components))}, method={self.method!r})"
-        curator = self._curator(rows, domain, model.steps(), budget, purpose)
-        domain = self._enter(curator, domain)
-        model = self._model(domain, n_rows)  # in the coordinates that are known now
-        with progress(self.verbose, f"Fitting {listed(checked_grid(self.n_components))} component(s)") as watch:
-            released: list[Array] = []
-            state = run(model, curator, watch, lambda statistic, value, noise: released.append(value))
-        rows_known = n_rows or getattr(state, "rows", None)  # the public number, or the noisy one
+        n_rows = self._check_rows(rows, grid[0], "n_components")
+        self._check_init(domain.columns)
+        schedule = self._schedule(domain, n_rows)
+        purpose = f"{type(self).__name__}({grid_in_words(grid)}, method={self.method!r})"
+        curator = self._curator(rows, domain, schedule.steps(), budget, purpose)
+        self._enter(curator, domain)
+        with progress(self.verbose, f"Fitting {grid_in_words(grid)} component(s)") as watch:
+            fit = self._fit_rows(curator, schedule, watch)
+        rows_known = n_rows or fit.rows  # The public number of rows, or the noisy one.
         self._rows_known = None if rows_known is None else max(1, round(rows_known))
-        self._released = kept_releases(released) if self.method == "scale_free" else None
-        self._publish(model.finish(state), getattr(state, "wide", None), getattr(state, "weight", 0.0))
-        self.n_iter_ = len(model.rounds)
+        self._released = releases_to_keep(fit) if self.method == "scale_free" else None
+        self._publish(fit.mixture, fit.outliers, fit.outlier_weight)
+        self.n_iter_ = schedule.n_releases
         self._certify(curator, budget, n_rows, self._notes())
         return self
 
-    def _model(self, domain: Domain, n_rows: int | None) -> WithOutliers | TableScaleFree | Joint | PerParameter:
-        columns, means = domain.columns, self._starting_means(domain)
-        grid = checked_grid(self.n_components)
-        if self.method == "scale_free":
-            layout = table_layout(domain)
-            beside = (OUTLIERS,) if layout.numbers else ()
-            model = TableScaleFree if layout.levels else ScaleFree
-            if len(grid) > 1:
-                model = partial(ChosenTableScaleFree if layout.levels else ChosenScaleFree, grid=grid)
-            model = model(
-                grid[-1],
-                layout if layout.levels else columns,
-                self.covariance_type,
-                self.neighbors,
-                n_rows,
-                self.n_iter,
-                means,
-                self.prior,
-                domain.least_variances,
-                self.missing == "model",
-                beside,
-            )
-            return WithOutliers(model, layout) if beside else model
-        if self.method == "joint":
-            return Joint(self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior)
-        model = PerParameter(
-            self.n_components, columns, self.covariance_type, self.n_iter, means, self.prior, noise=self.noise
-        )
-        model.multipliers = compositions.noise_multipliers(
-            self.composition, self.noise, Budget(self.epsilon, self.delta), self.n_components, model.iterations
-        )
-        return model
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the likeliest component of each row."""
+        return self._log_joint_of_components(X).argmax(axis=0)
 
-    def _starting_means(self, domain: Domain) -> Array | None:
-        if isinstance(self.init, str):
-            return public_means(self.n_components, domain.columns) if self.init == "public" else None
-        means, shape = float_array(self.init), (self.n_components, domain.columns)
-        if means is None or means.shape != shape or not np.isfinite(means).all():
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each component, for each row."""
+        joint = self._log_joint_of_components(X)
+        return np.exp(joint - logsumexp(joint, axis=0)).T
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log density at each row, in the units of the rows.
+
+        For columns with levels it is the log probability of the row's level. With ``missing="model"``, it is the
+        density of the cells that are there.
+        """
+        blocks = self._standard_blocks(X)
+        joint = log_joint(self._density(), self._domain, blocks, self.missing == "model")
+        return np.asarray(logsumexp(joint, axis=0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the rows of `X`."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array | pa.Table, np.ndarray]:
+        """Draw synthetic rows, at no further cost to privacy.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, numpy Generator or None
+            Of the synthetic rows alone.
+
+        Returns
+        -------
+        X : array, or a pyarrow Table with the schema's columns if the bounds are a schema
+            Rows inside the bounds.
+        y : array
+            The component each was drawn from; -1 for outliers.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, numbers.Integral) or n_samples < 1:
             raise ValueError(
-                f"init must be {self.n_components} finite means of {domain.columns} column(s), and it is "
+                f"Invalid value for 'n_samples': {describe(n_samples)}; it must be a whole number, at least 1."
+            )
+        inside, labels = draw_rows(self._density(), self._domain, n_samples, np.random.default_rng(random_state))
+        return self._domain.table(inside), np.where(labels == self.n_components_, -1, labels)
+
+    def confidence_intervals(
+        self, level: float = 0.9, *, n_bootstrap: int = 100, random_state: Any = None
+    ) -> MixtureIntervals:
+        """Return standard errors and intervals for weights and means, privacy noise included, at no further cost.
+
+        They come from all that the fit released, taken together, which is more than its last round; see
+        :mod:`tacit.mixture.uncertainty`. So the middle of an interval need not be the published value: it is the better
+        estimate where components overlap. Releases are simulated `n_bootstrap` times; with missing cells, some hundreds
+        of parameters or other methods, whole fits are (of at most 50,000 rows), and that is rougher. Where rows follow
+        no such mixture, the intervals are for the one that fits best, not for a truth.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+        n_bootstrap : int, default 100
+            At least 10, and better more than 1 / (1 - level).
+        random_state : int, numpy Generator or None
+            Of the simulation alone.
+
+        Returns
+        -------
+        MixtureIntervals
+            With ``weights`` (K, 2), ``means`` of the columns of numbers (K, d, 2), ``weights_se``, ``means_se`` and
+            ``found``. A warning says if components are not found again reliably: then their intervals mean little.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tacit
+        >>> X = np.random.default_rng(0).normal([3.0, -1.0], 0.5, (5000, 2))
+        >>> model = tacit.GaussianMixture(1, epsilon=0.5, bounds=(-10, 10), random_state=0).fit(X)
+        >>> intervals = model.confidence_intervals(n_bootstrap=30, random_state=0)
+        >>> intervals.means.shape, bool((intervals.means_se > 0.5 / 5000**0.5).all())
+        ((1, 2, 2), True)
+        """
+        check_is_fitted(self)
+        return confidence_intervals(self, level, n_bootstrap, random_state)
+
+    def _check_parameters(self) -> Budget:
+        """Refuse, in a sentence, parameters that make no sense; return the budget that they state."""
+        grid = component_grid(self.n_components)
+        check_choices(
+            self, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
+        )
+        if isinstance(self.init, str) and self.init not in ("private", "public"):
+            raise ValueError(f'init must be "private", "public" or an array of means, and it is {describe(self.init)}.')
+        if len(grid) > 1 and (self.method != "scale_free" or not isinstance(self.init, str) or self.init != "private"):
+            raise ValueError(
+                f"The number of components is chosen (n_components={describe(self.n_components)}) by "
+                'method="scale_free" with init="private" alone, as it grows its own candidates; pass one number.'
+            )
+        if self.prior is not None and not isinstance(self.prior, MixturePrior):
+            raise ValueError(f"prior must be None or a tacit.MixturePrior, and it is {describe(self.prior)}.")
+        budget = check_budget(self, missing=("error", "ignore", "model"))
+        if self.missing == "model" and self.method != "scale_free":
+            raise ValueError(
+                f'missing="model" is there for method="scale_free" alone, and the method is {describe(self.method)}. '
+                'Pass missing="ignore" to leave rows with missing cells out.'
+            )
+        return budget
+
+    def _check_init(self, columns: int) -> None:
+        """Refuse starting means that are not as many as components, or not of as many columns as rows have."""
+        if isinstance(self.init, str):
+            return
+        means, components = float_array(self.init), component_grid(self.n_components)[0]
+        if means is None or means.shape != (components, columns) or not np.isfinite(means).all():
+            raise ValueError(
+                f"init must be {components} finite means of {columns} column(s), and it is "
                 f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
-        return domain.standardise(means)
+
+    def _schedule(self, domain: Domain, n_rows: int | None) -> ScaleFreeSchedule | JointSchedule | PerParameterSchedule:
+        """Return which releases a fit makes: it follows from public numbers."""
+        grid, kind = component_grid(self.n_components), self.covariance_type
+        if self.method == "scale_free":
+            grow = isinstance(self.init, str) and self.init == "private"
+            options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model"}
+            return scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
+        if self.method == "joint":
+            return JointSchedule(grid[0], domain.columns, kind, self.n_iter)
+        budget = Budget(self.epsilon, self.delta)
+        return PerParameterSchedule(grid[0], domain.columns, kind, budget, self.n_iter, self.noise, self.composition)
+
+    def _fit_rows(
+        self,
+        curator: Curator,
+        schedule: ScaleFreeSchedule | JointSchedule | PerParameterSchedule,
+        watch: Watch = lambda done, total: None,
+    ) -> MixtureFit:
+        """Fit the mixture to a curator's rows, in the standard coordinates of the domain."""
+        means = None
+        if not isinstance(self.init, str):
+            means = self._domain.standardise(float_array(self.init))
+        elif self.init == "public":
+            means = public_means(component_grid(self.n_components)[0], self._domain.columns)
+        if self.method == "scale_free":
+            return fit_scale_free(curator, schedule, means, self.prior, self._domain.least_variances, watch)
+        fit = fit_joint if self.method == "joint" else fit_per_parameter
+        return MixtureFit(fit(curator, schedule, means, self.prior, watch))
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
+        """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
         if self.method == "per_parameter" and not isinstance(self.bounds, str):
             stated = stated_plan(steps, budget, self.neighbors)
             if stated.delta(budget.epsilon) <= budget.delta:
@@ -207,11 +325,66 @@ class GaussianMixture(FittedMixture):
 
     def _notes(self) -> list[str]:
         notes = [f"Gaussian mixture of {self.n_components_} component(s), method {self.method}."]
-        if (grid := checked_grid(self.n_components))[1:]:
+        if (grid := component_grid(self.n_components))[1:]:
             notes.append(
-                f"Number of components chosen privately from {listed(grid)}, paid for by the release {CHOICE!r}."
+                f"Number of components chosen privately from {grid_in_words(grid)}, paid for by the release {CHOICE!r}."
             )
         if self.method == "per_parameter":
             exact = ", shared out anew and exactly" if isinstance(self.bounds, str) else ", as published"
             notes.append(f"Noise {self.noise} by {self.composition} composition{exact}.")
         return notes
+
+    def _publish(self, mixture: Mixture, outliers: Mixture | None, outlier_weight: float) -> None:
+        """Set the public attributes, in the units of the rows."""
+        domain, layout = self._domain, table_layout(self._domain)
+        if layout.levels and not isinstance(mixture, TableMixture):
+            mixture = TableMixture.of(mixture, layout)
+        places = list(layout.numbers)
+        centre, scale = domain.centre[places], domain.scale[places]
+        self._mixture, self._outliers = mixture, outliers
+        self.n_components_, self.weights_ = mixture.count, mixture.weights
+        self.means_ = centre + scale * mixture.means
+        self.covariances_, self.precisions_cholesky_ = covariance_attributes(
+            mixture.covariances, self.covariance_type, scale
+        )
+        if isinstance(mixture, TableMixture):
+            self.level_probabilities_ = mixture.level_probabilities(domain.schema)
+        self.outliers_ = None if outliers is None else Outliers.in_units(outlier_weight, outliers, domain)
+
+    def _density(self) -> Mixture:
+        """Return the whole density: the components, and outliers as one more."""
+        check_is_fitted(self)
+        if self._outliers is None or self.outliers_.weight == 0:
+            return self._mixture
+        return with_outliers(self._mixture, self._outliers, self.outliers_.weight)
+
+    def _log_joint_of_components(self, X: Any) -> Array:
+        """Return log(weight_k density_k), (K, rows), without outliers."""
+        check_is_fitted(self)
+        blocks = map(pull_in, self._standard_blocks(X))
+        return log_joint(self._mixture, self._domain, blocks, self.missing == "model")
+
+    _about = ABOUT
+
+    def _stored(self) -> dict[str, Any]:
+        values = {"mixture": write_mixture(self._mixture, self._domain), "rows": self._rows_known}
+        if self._outliers is not None:
+            density = write_mixture(self._outliers, self._domain)
+            values["outliers"] = {"weight": self.outliers_.weight, "mixture": density}
+        if self._released is not None:
+            values["released"] = [each.tolist() for each in self._released]
+        return values
+
+    def _restore(self, values: dict[str, Any]) -> None:
+        self._check_parameters()
+        grid = component_grid(self.n_components)
+        outliers, weight = None, 0.0
+        if (stored := values.get("outliers")) is not None:
+            outliers, weight = read_mixture(stored["mixture"], self._domain, 1), float(stored["weight"])
+            if not 0 <= weight < 1:
+                raise ValueError("the weight of outliers must be from 0 to 1")
+        mixture = read_mixture(values["mixture"], self._domain, grid[0] if len(grid) == 1 else None)
+        self._publish(mixture, outliers, weight)
+        self._rows_known = None if values.get("rows") is None else int(values["rows"])
+        released = values.get("released")
+        self._released = None if released is None else [np.array(each, dtype=np.float64) for each in released]

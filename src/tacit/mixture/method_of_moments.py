@@ -1,23 +1,25 @@
-"""What all releases of a fit say together about the mixture, and how surely.
+"""The generalised method of moments: what all releases of a fit say together about the mixture, and how certain it is.
 
 Every release is a noisy sum of a bounded function t of the rows. The function is known, the law of the noise is known,
-and for a mixture theta so are the mean and the covariance of t(row): so the releases S are data, with a law. By the
-central limit theorem S ~ N(n m(theta), n C(theta) + noise^2 I). Matching all of them at once (generalised method of
-moments; Hansen, 1982) gives an estimate and its standard errors, sampling error and noise together, at no cost to
-privacy. Expectation-maximisation need not have converged: where components overlap it moves by small steps, the last
-mixture is still on its way, and simulating the same fit from there would not show how far it is from the truth.
+and for a mixture theta so are the mean and the covariance of t(row). So the releases S are data, with a law. By the
+central limit theorem S ~ N(n m(theta), n C(theta) + noise^2 I). Matching all of them at once (Hansen, 1982) gives an
+estimate and its standard errors, sampling error and noise together, at no cost to privacy. Expectation-maximisation
+need not have converged. Where components overlap it moves by small steps and the last mixture is still on its way, so
+that simulating the same fit from there would not show how far it is from the truth.
 
-**Weights.** Each release gets those that would be best if it were the only one, Omega^-1 G with Omega its covariance
-and G = n Cov(t, score) how its mean moves with theta. The rounds saw the same rows, so their sampling errors go
-together; that is in the standard errors ("sandwich"): the weighted numbers of all releases are added up row by row.
+**Weights.** Each release gets the weights that would be best if it were the only one: Omega^-1 G, where Omega is its
+covariance and G = n Cov(t, score) the gradient of its mean. The rounds saw the same rows, so that their sampling errors
+are correlated. The standard errors allow for that ("sandwich"): the weighted numbers of all releases are added up row
+by row.
 
-**Integrals** are sums over evenly spread points, as many for each component (quasi-Monte Carlo): the same each time.
+**Integrals** are sums over evenly spread points, the same number for each component (quasi-Monte Carlo). The points are
+the same each time.
 
-**Starts.** A fit may have mistaken two components for one. So the equations are solved from several starts, all made
-of private values, and the solution that makes the releases likeliest is taken.
+**Starts.** A fit may have mistaken two components for one. So the equations are solved from several starts, all of them
+private values, and the solution with the highest likelihood of the releases is taken.
 
-Of a table with levels, releases while it grew are of encoded rows; they are matched too, if they are not too many
-numbers.
+In a table with levels, releases made while the mixture grew are of encoded rows. They are matched too, unless they have
+too many numbers.
 """
 
 from __future__ import annotations
@@ -28,17 +30,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.mixture_coordinates import Points, moved, row_values
+from tacit.mixture.mixture_coordinates import Points, move, row_values
 from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
-from tacit.statistics.components import Array
 
-_POINTS = 4096  # for each component: with fewer, the weights fit the points, and standard errors come out too small
-_FEW_POINTS = 256  # for simulations, and to try starts
-_ROUNDS = 12  # of Newton's method, at most
-_LONGEST = 0.5  # that a coordinate moves in a round
-_NEAR = 0.01  # where the last step was shorter, the solution is found: standard errors are seldom as small as that
-_LEAST_INFORMATION = 0.05  # about any coordinate: what is not known at all is known to a few units
+# Tuned numbers. experiments/interval_coverage.py measures how often intervals hold the truth.
+
+# Number of points for each component. With fewer, the weights fit the points, and standard errors come out too small.
+_POINTS = 4096
+# The same for simulations, and while starts are compared.
+_FEW_POINTS = 256
+# Newton's method: the most rounds, the most that a coordinate moves in one, and the longest step after which the
+# solution counts as found. Standard errors are seldom as small as that.
+_ROUNDS = 12
+_LONGEST_STEP = 0.5
+_LAST_STEP = 0.01
+# Information that is added about every coordinate: what the releases say nothing about is known to a few units.
+_LEAST_INFORMATION = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +59,8 @@ class Release:
     noise: float
 
 
-Fit = Callable[[Callable[[ComponentMoments | TableMoments, float], Array]], list[Release]]
-"""A fit by itself: told how to release a statistic with noise of some size, it returns all that it released."""
+Simulate = Callable[[Callable[[ComponentMoments | TableMoments, float], Array]], list[Release]]
+"""Simulates a fit: given a function that answers a statistic with noise of some size, it returns all releases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +71,11 @@ class Evidence:
     ----------
     releases : sequence of Release
     covariance_type : {"full", "tied", "diag", "spherical"}
-        Of the mixtures looked for.
+        Type of the covariances that are estimated.
     rows : int or None
-        How many rows there are, if that is public.
+        Number of rows, where it is public.
     points : int
-        How many points stand for each component.
+        Number of points for each component.
 
     Examples
     --------
@@ -90,29 +99,29 @@ class Evidence:
     points: int = _POINTS
 
     def solve(self, starts: Sequence[Mixture]) -> Solution:
-        """Return the mixture that makes the releases likeliest, of those that several starts lead to."""
+        """Return the most likely of the mixtures that several starts lead to."""
         last = self.releases[-1]
         rows = float(self.rows or max(1.0, last.statistic.parts(last.value)[0].sum()))
         rough = replace(self, points=_FEW_POINTS)
-        best = max((rough._solved(start, rows) for start in starts), key=lambda found: found.log_likelihood)
-        return self._solved(best.mixture, best.rows)
+        best = max((rough._solve_from(start, rows) for start in starts), key=lambda found: found.log_likelihood)
+        return self._solve_from(best.mixture, best.rows)
 
-    def _solved(self, mixture: Mixture, rows: float) -> Solution:
+    def _solve_from(self, mixture: Mixture, rows: float) -> Solution:
         here, step = self.at(mixture, rows)
         for _ in range(_ROUNDS):
-            if np.abs(step).max() < _NEAR:
+            if np.abs(step).max() < _LAST_STEP:
                 break
-            here, step = self.at(*self.stepped(here.mixture, here.rows, step))
+            here, step = self.at(*self.step_from(here.mixture, here.rows, step))
         return here
 
     def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
-        """Return what the releases say at a mixture, and the step of Newton's method from there."""
+        """Return what the releases say at a mixture, and the Newton step from there."""
         points = Points(mixture, self.covariance_type, self.points)
         information, pull, by_point, of_noise, misfit, size, numbers = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for release in self.releases:
             law = _Law(points, release, rows, self.rows is None)
             off = release.value - rows * law.mean
-            information += law.weights.T @ law.slope
+            information += law.weights.T @ law.gradient
             pull += law.weights.T @ off
             by_point += law.values @ law.weights
             of_noise += release.noise**2 * law.weights.T @ law.weights
@@ -125,33 +134,33 @@ class Evidence:
         covariance, fit = inverse @ (spread + least) @ inverse.T, -0.5 * (misfit + size)
         return Solution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
 
-    def stepped(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
-        """Return a mixture and a number of rows one step further, no longer than steps may be."""
+    def step_from(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
+        """Return the mixture and the number of rows after a step, which is shortened if it is too long."""
         if self.rows is None:
-            rows, step = rows * math.exp(float(np.clip(step[-1], -_LONGEST, _LONGEST))), step[:-1]
-        longest = np.abs(step).max(initial=_LONGEST)
-        return moved(mixture, step * (_LONGEST / longest), self.covariance_type), rows
+            rows, step = rows * math.exp(float(np.clip(step[-1], -_LONGEST_STEP, _LONGEST_STEP))), step[:-1]
+        longest = np.abs(step).max(initial=_LONGEST_STEP)
+        return move(mixture, step * (_LONGEST_STEP / longest), self.covariance_type), rows
 
 
 class _Law:
-    """The law of a release: its values at the points less their mean, its covariance, slope and best weights."""
+    """The law of a release: its centred values at the points, mean, covariance, gradient and best weights."""
 
     def __init__(self, points: Points, release: Release, rows: float, secret: bool) -> None:
         self.values = row_values(release.statistic, points.places)
         self.mean = points.shares @ self.values
         self.values -= self.mean
         weighted = rows * (self.values * points.shares[:, None]).T
-        self.slope = weighted @ points.scores
-        if secret:  # the number of rows is to be found as well, as a logarithm
-            self.slope = np.hstack([self.slope, rows * self.mean[:, None]])
+        self.gradient = weighted @ points.scores
+        if secret:  # The number of rows is estimated as well, as a logarithm.
+            self.gradient = np.hstack([self.gradient, rows * self.mean[:, None]])
         self.covariance = weighted @ self.values
         self.covariance[np.diag_indices(len(self.covariance))] += release.noise**2
-        self.weights = np.linalg.solve(self.covariance, self.slope)
+        self.weights = np.linalg.solve(self.covariance, self.gradient)
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A mixture, how surely it is known, and how far the releases are from what it makes expected.
+    """A mixture, how certain it is, and how far the releases are from what it predicts.
 
     Parameters
     ----------
@@ -159,14 +168,14 @@ class Solution:
     mixture : Mixture
     rows : float
     inverse : array
-        Of the information, by which Newton's method steps.
+        Inverse of the information, which Newton's method multiplies by.
     covariance : array
-        Of the coordinates, and of the logarithm of the number of rows where that is not public.
+        Covariance of the coordinates, and of the logarithm of the number of rows where that is not public.
     misfit : float
-        Squared distance of the releases from what is expected, by number released: 1 or less if the rows do follow such
-        a mixture.
+        Mean squared distance of a number released from what is predicted, in standard deviations: 1 or less if rows
+        follow such a mixture.
     log_likelihood : float
-        Of the releases, each taken by itself, but for a constant.
+        Log-likelihood of the releases up to a constant, as if they were independent.
     """
 
     evidence: Evidence
@@ -178,7 +187,7 @@ class Solution:
     log_likelihood: float
 
     def standard_errors(self) -> tuple[Array, Array]:
-        """Return those of the logits of weights, (K,), and of means, (K, d)."""
+        """Return the standard errors of the logits of weights, (K,), and of means, (K, d)."""
         weights, columns = self.mixture.weights, self.mixture.means.shape[1]
         free = len(weights) - 1
         by_logs = (np.diag(weights) - np.outer(weights, weights))[:, :free]
@@ -190,27 +199,27 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulated(self, fit: Fit, rng: np.random.Generator) -> tuple[Mixture, Solution]:
-        """Return a mixture that may as well be the truth, and what would be found then, noise and rows drawn anew.
+    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, Solution]:
+        """Return a mixture that may as well be the truth, and what would be found then, with new noise and rows.
 
-        The fit is gone through again, as what it measures depends on what it released before.
+        The fit is replayed, because what it measures depends on what it released before.
         """
         evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
-        truth = self._drawn(rng)
+        truth = self._draw_truth(rng)
         points = Points(truth, evidence.covariance_type, _FEW_POINTS)
         rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
-        rows += points.shares * (number - rows.sum())  # as many as there are
+        rows += points.shares * (number - rows.sum())  # They add up to the number of rows.
 
         def release(statistic: ComponentMoments | TableMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)
 
-        return truth, replace(evidence, releases=fit(release))._solved(truth, number)
+        return truth, replace(evidence, releases=simulate(release))._solve_from(truth, number)
 
-    def _drawn(self, rng: np.random.Generator) -> Mixture:
-        """Return a mixture as far from this one as the truth may be."""
+    def _draw_truth(self, rng: np.random.Generator) -> Mixture:
+        """Return a mixture drawn from the law that the truth has, as far as it is known."""
         known = len(self.covariance) - (self.evidence.rows is None)
         variances, axes = np.linalg.eigh(self.covariance[:known, :known])
         step = axes @ (np.sqrt(np.maximum(variances, 0.0)) * rng.normal(size=known))
-        return self.evidence.stepped(
+        return self.evidence.step_from(
             self.mixture, self.rows, np.append(step, 0.0) if self.evidence.rows is None else step
         )[0]

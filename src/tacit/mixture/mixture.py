@@ -1,15 +1,18 @@
-"""A Gaussian mixture's parameters, and how to split and merge its components. Plain numerics: no data, no privacy."""
+"""The parameters of a Gaussian mixture, and how its components are split and merged. It is plain numerics."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from tacit.statistics.components import Array, Components
+from tacit.arrays import Array
+from tacit.statistics import Components, CovarianceType
 
-# A component is split along its longest axis, of variance v: the halves lie 0.75 standard deviations to either side,
-# and along that axis each keeps 0.4 of the variance. 0.75^2 + 0.4 is 0.96: together they look much as the whole did.
+# A component is split along its longest axis. The two halves lie this many standard deviations to either side of its
+# mean, and each loses this part of the variance along the axis. 0.75^2 + (1 - 0.6) is 0.96, so that the halves
+# together have nearly the variance of the whole. benchmarks/mixture.py measures what they give.
 _SPLIT_DISTANCE = 0.75
 _SPLIT_VARIANCE = 0.6
 
@@ -36,11 +39,11 @@ class Mixture:
 
     @property
     def count(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return len(self.weights)
 
     def components(self) -> Components:
-        """Return the mixture in the form a statistic wants."""
+        """Return the mixture in the form that statistics take."""
         return Components(self.weights, self.means, np.linalg.cholesky(self.covariances))
 
     def split(self, count: int) -> Mixture:
@@ -70,63 +73,76 @@ class Mixture:
         """
         mixture = self
         while mixture.count > count:
-            mixture = mixture._merged(*mixture._cheapest_pair())
+            mixture = mixture._merge_pair(*mixture._cheapest_pair())
         return mixture
 
-    def repeated(self, count: int) -> Mixture:
-        """Return the same density with `count` components, the heaviest ones counted in halves."""
+    def repeat(self, count: int) -> Mixture:
+        """Return the same density with at least `count` components: the heaviest are repeated, with half the weight."""
         mixture = self
         while mixture.count < count:
             k = int(np.argmax(mixture.weights))
             again = np.append(np.arange(mixture.count), k)
             weights = mixture.weights[again]
             weights[[k, -1]] /= 2
-            mixture = mixture.taken(again, weights)
+            mixture = mixture.take(again, weights)
         return mixture
+
+    def constrain(self, kind: CovarianceType) -> Self:
+        """Return the mixture with the covariances of this type that are nearest in likelihood."""
+        covariances, columns = self.covariances, self.means.shape[1]
+        if kind == "tied":
+            pooled = np.einsum("k,kij->ij", self.weights, covariances)
+            covariances = np.broadcast_to(pooled, covariances.shape)
+        elif kind == "diag":
+            covariances = covariances * np.eye(columns)
+        elif kind == "spherical":
+            covariances = np.einsum("kii->k", covariances)[:, None, None] / columns * np.eye(columns)
+        return replace(self, covariances=covariances)
 
     def by_weight(self) -> Mixture:
         """Return the components in order of falling weight."""
         order = np.argsort(-self.weights, kind="stable")
-        return self.taken(order, self.weights[order])
+        return self.take(order, self.weights[order])
 
-    def taken(self, which: np.ndarray, weights: Array) -> Mixture:
+    def take(self, which: np.ndarray, weights: Array) -> Mixture:
         """Return the components at these places, with these weights."""
         return Mixture(weights, self.means[which], self.covariances[which])
 
-    def _merged(self, i: int, j: int) -> Mixture:
+    def _merge_pair(self, i: int, j: int) -> Mixture:
         """Return the mixture with one component, the last, in place of two."""
         rest = np.setdiff1d(np.arange(self.count), [i, j])
-        weight, mean, covariance = self._moments_of_both(np.array([i]), np.array([j]))
+        weight, mean, covariance = self._pair_moments(np.array([i]), np.array([j]))
         return Mixture(
             np.append(self.weights[rest], weight),
             np.concatenate([self.means[rest], mean]),
             np.concatenate([self.covariances[rest], covariance]),
         )
 
-    def _moments_of_both(self, i: np.ndarray, j: np.ndarray) -> tuple[Array, Array, Array]:
-        """Return weights, means and covariances of pairs of components taken together."""
+    def _pair_moments(self, i: np.ndarray, j: np.ndarray) -> tuple[Array, Array, Array]:
+        """Return the weights, means and covariances that pairs of components have together."""
         weight = self.weights[i] + self.weights[j]
-        share = self._shares(i, j)
+        share = self._pair_shares(i, j)
         apart = self.means[i] - self.means[j]
         mean = share[:, None] * self.means[i] + (1 - share[:, None]) * self.means[j]
         within, between = share[:, None, None], (share * (1 - share))[:, None, None]
         covariance = within * self.covariances[i] + (1 - within) * self.covariances[j]
         return weight, mean, covariance + between * apart[:, :, None] * apart[:, None, :]
 
-    def _shares(self, i: np.ndarray, j: np.ndarray) -> Array:
+    def _pair_shares(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return the part of each pair's weight that its first component has."""
         return self.weights[i] / (self.weights[i] + self.weights[j])
 
     def _cheapest_pair(self) -> tuple[int, int]:
         i, j = np.tril_indices(self.count, -1)
         weights, entropies = self.weights, self._entropies()
-        costs = self._entropies_of_both(i, j) * (weights[i] + weights[j])
+        costs = self._pair_entropies(i, j) * (weights[i] + weights[j])
         cheapest = int(np.argmin(costs - weights[i] * entropies[i] - weights[j] * entropies[j]))
         return int(i[cheapest]), int(j[cheapest])
 
     def _entropies(self) -> Array:
-        """Return the entropies of the components, (K,), but for what is the same for all."""
+        """Return the entropies of the components, (K,), up to a constant."""
         return 0.5 * np.linalg.slogdet(self.covariances)[1]
 
-    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
-        """Return the entropies that pairs of components would have as one."""
-        return 0.5 * np.linalg.slogdet(self._moments_of_both(i, j)[2])[1]
+    def _pair_entropies(self, i: np.ndarray, j: np.ndarray) -> Array:
+        """Return the entropies that pairs of components would have as one component."""
+        return 0.5 * np.linalg.slogdet(self._pair_moments(i, j)[2])[1]

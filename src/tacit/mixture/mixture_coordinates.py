@@ -1,8 +1,11 @@
 """A mixture as a point in space: its coordinates near another one, its scores, and points that stand for its rows.
 
-Coordinates: logarithms of weights over the last weight; shifts of means in units of each component's own factor L; the
-logarithm of L^-1 Sigma L^-T, packed as second moments are; and, of a table with levels, for each component and each
-column that has some, logarithms of probabilities over that of the last level.
+The coordinates of a mixture are, in this order:
+
+- the logarithms of weights relative to the last weight;
+- the shifts of means in units of each component's own factor L;
+- the logarithm of L^-1 Sigma L^-T, packed as second moments are;
+- in a table with levels, for each component and column, the logarithms of probabilities relative to the last level's.
 """
 
 from __future__ import annotations
@@ -16,24 +19,27 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.table_mixture import TableMixture
 from tacit.statistics import ComponentMoments, Components, CovarianceType, TableComponents, TableLayout, TableMoments
-from tacit.statistics.components import Array
 from tacit.statistics.moments.component_moments import numbers_in_second_moment, triangle
 
 _NO_LEVELS = TableLayout(())
 
 
 class Points:
-    """Evenly spread points of all components, the share of rows that each stands for, and their scores.
+    """Evenly spread points of all components.
+
+    ``places`` (points, d) are encoded rows, ``shares`` (points,) the share of rows that each stands for, and ``scores``
+    (points, coordinates) the gradients of the log density there.
 
     Parameters
     ----------
     mixture : Mixture
     kind : {"full", "tied", "diag", "spherical"}
     count : int
-        How many points stand for each component.
+        Number of points for each component.
     """
 
     def __init__(self, mixture: Mixture, kind: CovarianceType, count: int) -> None:
@@ -60,25 +66,25 @@ def row_values(statistic: ComponentMoments | TableMoments, rows: Array) -> Array
     >>> np.allclose(row_values(moments, rows).sum(axis=0), moments.block_sum(rows))
     True
     """
-    y, distances, shares, codes = _e_step(statistic.components, rows)
+    y, distances, responsibilities, codes = _e_step(statistic.components, rows)
     clipped = y / np.maximum(np.sqrt(distances), statistic.radius)[:, None]
-    counts, sums, seconds = _parts(clipped, shares, statistic.covariance_type)
+    counts, sums, seconds = _parts(clipped, responsibilities, statistic.covariance_type)
     values = [statistic.count * counts, statistic.mean * sums, statistic.second * seconds]
     if isinstance(statistic, TableMoments):
         layout = statistic.components.layout
-        levels = shares[:, None] * _indicators(codes, layout)
+        levels = responsibilities[:, None] * _indicators(codes, layout)
         weight = statistic.level / math.sqrt(max(1, len(layout.levels)))
         values.append(weight * levels.reshape(-1, len(rows)).T)
     return np.hstack(values)
 
 
-def moved(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
-    """Return a mixture near another one, from its coordinates.
+def move(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
+    """Return the mixture at these coordinates near another one.
 
     Examples
     --------
     >>> two = Mixture(np.array([0.5, 0.5]), np.zeros((2, 1)), np.full((2, 1, 1), 4.0))
-    >>> near = moved(two, np.array([np.log(3), 0.5, 0.0, 0.0, np.log(2)]), "full")
+    >>> near = move(two, np.array([np.log(3), 0.5, 0.0, 0.0, np.log(2)]), "full")
     >>> near.weights, near.means.ravel(), near.covariances.ravel()
     (array([0.75, 0.25]), array([1., 0.]), array([4., 8.]))
     """
@@ -104,11 +110,11 @@ def moved(mixture: Mixture, step: Array, kind: CovarianceType) -> Mixture:
         covariances=factors @ shapes @ factors.transpose(0, 2, 1),
     )
     if isinstance(near, TableMixture):
-        near = replace(near, probabilities=_moved_levels(near, levels.reshape(count, -1)))
+        near = replace(near, probabilities=_move_levels(near, levels.reshape(count, -1)))
     return near
 
 
-def _moved_levels(mixture: TableMixture, logs: Array) -> Array:
+def _move_levels(mixture: TableMixture, logs: Array) -> Array:
     probabilities = mixture.probabilities.copy()
     probabilities[:, _free(mixture.layout)] *= np.exp(logs)
     for where in mixture.layout.slices:
@@ -117,30 +123,35 @@ def _moved_levels(mixture: TableMixture, logs: Array) -> Array:
 
 
 def _scores(mixture: Mixture, rows: Array, kind: CovarianceType) -> Array:
-    """Return how the log density at each row grows with each coordinate of the mixture, (rows, coordinates)."""
-    y, _, shares, codes = _e_step(mixture.components(), rows)
-    counts, sums, seconds = _parts(y, shares, kind)
+    """Return the gradient of the log density at each row in the coordinates of the mixture, (rows, coordinates)."""
+    y, _, responsibilities, codes = _e_step(mixture.components(), rows)
+    counts, sums, seconds = _parts(y, responsibilities, kind)
     corners = np.broadcast_to(np.eye(y.shape[1])[:, :, None], (len(y), y.shape[1], y.shape[1], 1))
-    expected = _packed(corners, shares, kind)
+    expected = _packed(corners, responsibilities, kind)
     scores = [(counts - mixture.weights)[:, :-1], sums, 0.5 * (seconds - expected)]
     if isinstance(mixture, TableMixture):
         over = _indicators(codes, mixture.layout)[None] - mixture.probabilities[:, :, None]
-        over = shares[:, None] * over[:, _free(mixture.layout)]
+        over = responsibilities[:, None] * over[:, _free(mixture.layout)]
         scores.append(over.reshape(-1, len(rows)).T)
     return np.hstack(scores)
 
 
 def _e_step(components: Components | TableComponents, rows: Array) -> tuple[Array, Array, Array, NDArray[np.intp]]:
-    """Return whitened numbers (K, d, rows), their squared lengths and shares (K, rows), and levels (rows, J)."""
+    """Return whitened numbers (K, d, rows), their squared lengths and responsibilities (K, rows), levels (rows, J)."""
     if isinstance(components, Components):
-        lifted, distances, shares = components.e_step(rows)
-        return lifted[:, 1 : 1 + components.columns], distances, shares, np.empty((len(rows), 0), dtype=np.intp)
+        lifted, distances, responsibilities = components.e_step(rows)
+        return (
+            lifted[:, 1 : 1 + components.columns],
+            distances,
+            responsibilities,
+            np.empty((len(rows), 0), dtype=np.intp),
+        )
     pieces = list(components.e_step(rows, missing=False))
-    lifted, distances, shares = (
+    lifted, distances, responsibilities = (
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
         for name in ("lifted", "distances", "responsibilities")
     )
-    return lifted[:, 1:], distances, shares, np.concatenate([piece.codes for piece in pieces])
+    return lifted[:, 1:], distances, responsibilities, np.concatenate([piece.codes for piece in pieces])
 
 
 def _layout(mixture: Mixture) -> TableLayout:
@@ -158,21 +169,21 @@ def _indicators(codes: NDArray[np.intp], layout: TableLayout) -> Array:
     return np.array(levels, dtype=np.float64).reshape(-1, len(codes))
 
 
-def _parts(y: Array, shares: Array, kind: CovarianceType) -> tuple[Array, Array, Array]:
-    """Return each row's share of counts (rows, K), sums (rows, K d) and second moments of y (K, d, rows)."""
-    sums = (shares[:, None] * y).reshape(-1, y.shape[2]).T
-    return shares.T, sums, _packed(y[:, :, None] * y[:, None], shares, kind)
+def _parts(y: Array, responsibilities: Array, kind: CovarianceType) -> tuple[Array, Array, Array]:
+    """Return what each row adds to counts (rows, K), sums (rows, K d) and second moments of y (K, d, rows)."""
+    sums = (responsibilities[:, None] * y).reshape(-1, y.shape[2]).T
+    return responsibilities.T, sums, _packed(y[:, :, None] * y[:, None], responsibilities, kind)
 
 
-def _packed(squares: Array, shares: Array, kind: CovarianceType) -> Array:
-    """Return squares (K, d, d, rows or 1) by row, weighted by shares (K, rows), as ``packed`` has them summed."""
+def _packed(squares: Array, responsibilities: Array, kind: CovarianceType) -> Array:
+    """Return squares (K, d, d, rows or 1), weighted by responsibilities (K, rows), row by row and packed."""
     if kind == "spherical":
-        return (shares * np.einsum("kiir->kr", squares)).T
+        return (responsibilities * np.einsum("kiir->kr", squares)).T
     if kind == "diag":
-        return (shares[:, None] * np.einsum("kiir->kir", squares)).reshape(-1, shares.shape[1]).T
+        return (responsibilities[:, None] * np.einsum("kiir->kir", squares)).reshape(-1, responsibilities.shape[1]).T
     rows, cols, scale = triangle(squares.shape[1])
-    upper = shares[:, None] * squares[:, rows, cols] * scale[:, None]
-    return (upper.sum(axis=0) if kind == "tied" else upper.reshape(-1, shares.shape[1])).T
+    upper = responsibilities[:, None] * squares[:, rows, cols] * scale[:, None]
+    return (upper.sum(axis=0) if kind == "tied" else upper.reshape(-1, responsibilities.shape[1])).T
 
 
 @lru_cache(maxsize=8)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.messages import describe
 from tacit.mixture.mixture import Mixture
-from tacit.statistics.components import Array
 
 
 @dataclass(frozen=True)
 class MixturePrior:
     """Dirichlet on the weights, normal-inverse-Wishart on each component, as in Park et al. (2017).
 
-    In tables with levels, Dirichlet on each component's shares of levels too.
+    In tables with levels, the probabilities of each component's levels have a Dirichlet prior too.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class MixturePrior:
     def posterior_mode(self, counts: Array, likeliest: Mixture) -> Mixture:
         """Return the mixture of highest posterior, from the likeliest one and its (noisy) counts (K,).
 
-        In coordinates where rows have length at most sqrt(d).
+        Both are in coordinates where rows have length at most sqrt(d).
         """
         columns = likeliest.means.shape[1]
         degrees = columns + 2 if self.degrees is None else self.degrees
@@ -69,12 +69,12 @@ class MixturePrior:
         scatter = scatter + pull * likeliest.means[:, :, None] * likeliest.means[:, None, :]
         scatter += self.scale * columns * np.eye(columns)
         covariances = scatter / (degrees + counts + columns + 2)[:, None, None]
-        return Mixture(weights / weights.sum(), means, covariances)
+        return replace(likeliest, weights=weights / weights.sum(), means=means, covariances=covariances)
 
     def level_mode(self, counts: Array, likeliest: Array, levels: Array) -> Array:
-        """Return shares of levels (K, all levels) of highest posterior, from the likeliest and the counts (K,).
+        """Return probabilities of levels (K, all levels) of highest posterior, from the likeliest and the counts (K,).
 
-        `levels` (all levels,) is how many levels the column has that a level is one of.
+        `levels` (all levels,) says for each level how many levels its column has.
         """
         rows, more = counts[:, None], self.concentration - 1
         return (likeliest * rows + more) / (rows + more * levels)

@@ -15,9 +15,10 @@ from scipy.optimize import brentq
 from tacit.privacy import Budget
 
 COMPOSITIONS = ("linear", "advanced", "zcdp", "moments")
-# Integer moments, as in the paper; small epsilons and deltas need high ones.
+# Orders of the moments that are tried: whole numbers, as in the paper. Small epsilons and deltas need high ones.
 _ORDERS = np.concatenate([np.arange(1, 257), np.geomspace(257, 1e12, 600).round()])
-_MOST_EACH = 20.0  # the largest epsilon of one mechanism that is tried
+# The largest epsilon of one mechanism that is tried.
+_MOST_EACH = 20.0
 
 
 def noise_multipliers(

@@ -1,4 +1,4 @@
-"""A mixture of products: each component is a Gaussian of the numbers and shares of the levels of all other columns."""
+"""A mixture of products: a component is a Gaussian of the numbers, and probabilities of the levels of other columns."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.arrays import Array
 from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents, TableLayout
-from tacit.statistics.components import Array
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
-_DRAWN = 4096  # rows, to compare mixtures by
-LEAST_SHARE = 1e-4  # of a level in a component: rare is not impossible
+# Number of rows that two ways of merging are compared on.
+_COMPARED_ROWS = 4096
+# Least probability of a level in a component: a rare level is not impossible. benchmarks/synthetic.py measures what it
+# gives on Adult.
+_LEAST_PROBABILITY = 1e-4
 
 
 def table_layout(domain: Domain) -> TableLayout:
@@ -72,21 +75,20 @@ class TableMixture(Mixture):
     def of(cls, encoded: Mixture, layout: TableLayout) -> TableMixture:
         """Return the mixture of products that is nearest to a Gaussian mixture of encoded rows."""
         numbers = np.array(layout.numbers, dtype=np.intp)
-        shares = []
+        frequencies = [np.empty((encoded.count, 0))]
         for places in layout.levels:
             means = encoded.means[:, places]
-            shares.append(means if len(places) > 1 else np.hstack([1 - means, 1 + means]) / 2)
-        raw = np.hstack([np.empty((encoded.count, 0)), *shares])
+            frequencies.append(means if len(places) > 1 else np.hstack([1 - means, 1 + means]) / 2)
         return cls(
             encoded.weights,
             encoded.means[:, numbers],
             encoded.covariances[:, numbers[:, None], numbers],
             layout,
-            shares_of_one(raw, layout),
+            normalise_levels(np.hstack(frequencies), layout),
         )
 
     def components(self) -> TableComponents:
-        """Return the mixture in the form a statistic wants."""
+        """Return the mixture in the form that statistics take."""
         return TableComponents(self.layout, super().components(), self.probabilities)
 
     def level_probabilities(self, schema: Schema) -> dict[str, Array]:
@@ -97,75 +99,77 @@ class TableMixture(Mixture):
         }
 
     def encode(self, labels: np.ndarray, numbers: Array, uniform: Array) -> Array:
-        """Return encoded rows with these numbers (rows, d), and levels of the components of `labels`.
+        """Return encoded rows with these numbers (rows, d), and with levels drawn from the components of `labels`.
 
-        The latter are drawn by numbers from 0 to 1, (rows, columns with levels).
+        Levels are drawn by inverting the distribution function at `uniform`, numbers from 0 to 1 of shape (rows,
+        columns with levels).
         """
         rows = np.zeros((len(labels), self.layout.width))
         rows[:, self.layout.numbers] = numbers
         for j, (places, where) in enumerate(zip(self.layout.levels, self.layout.slices)):
-            reach = np.cumsum(self.probabilities[:, where], axis=1)[labels]
-            codes = (uniform[:, j, None] * reach[:, -1:] >= reach[:, :-1]).sum(axis=1)
+            cumulative = np.cumsum(self.probabilities[:, where], axis=1)[labels]
+            codes = (uniform[:, j, None] * cumulative[:, -1:] >= cumulative[:, :-1]).sum(axis=1)
             if len(places) == 1:
                 rows[:, places[0]] = 2.0 * codes - 1.0
             else:
                 rows[np.arange(len(rows)), np.array(places)[codes]] = 1.0
         return rows
 
-    def _merged(self, i: int, j: int) -> TableMixture:
+    def _merge_pair(self, i: int, j: int) -> TableMixture:
         rest = np.setdiff1d(np.arange(self.count), [i, j])
-        numbers, levels = super()._merged(i, j), self._levels_of_both(np.array([i]), np.array([j]))
+        numbers, levels = super()._merge_pair(i, j), self._pair_levels(np.array([i]), np.array([j]))
         probabilities = np.concatenate([self.probabilities[rest], levels])
         return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
 
-    def _levels_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
-        share = self._shares(i, j)[:, None]
+    def _pair_levels(self, i: np.ndarray, j: np.ndarray) -> Array:
+        share = self._pair_shares(i, j)[:, None]
         return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
 
     def _entropies(self) -> Array:
         return super()._entropies() + _level_entropies(self.probabilities)
 
-    def _entropies_of_both(self, i: np.ndarray, j: np.ndarray) -> Array:
-        return super()._entropies_of_both(i, j) + _level_entropies(self._levels_of_both(i, j))
+    def _pair_entropies(self, i: np.ndarray, j: np.ndarray) -> Array:
+        return super()._pair_entropies(i, j) + _level_entropies(self._pair_levels(i, j))
 
-    def taken(self, which: np.ndarray, weights: Array) -> TableMixture:
+    def take(self, which: np.ndarray, weights: Array) -> TableMixture:
         """Return the components at these places, with these weights."""
         return TableMixture(weights, self.means[which], self.covariances[which], self.layout, self.probabilities[which])
 
 
-def merged_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
+def merge_products(encoded: Mixture, layout: TableLayout, count: int) -> TableMixture:
     """Return a Gaussian mixture of encoded rows as `count` products at most.
 
-    As Gaussians, pieces of different levels but the same numbers seem far apart, and are merged last; as products they
-    are merged first, but what goes together within a piece is lost before. Which is better is told by rows drawn from
-    the Gaussian mixture: it is private, so that costs nothing.
+    There are two ways. If components are merged as Gaussians, those with different levels and the same numbers seem far
+    apart and are merged last. If they are merged as products, those are merged first, but what goes together within a
+    component is lost before. Rows drawn from the Gaussian mixture tell which way is better. It is private already, so
+    that this costs nothing.
     """
     ways = TableMixture.of(encoded.merge(count), layout), TableMixture.of(encoded, layout).merge(count)
     if encoded.count <= count:
         return ways[0]
     rng = np.random.default_rng(0)
-    labels = rng.choice(encoded.count, size=_DRAWN, p=encoded.weights / encoded.weights.sum())
+    labels = rng.choice(encoded.count, size=_COMPARED_ROWS, p=encoded.weights / encoded.weights.sum())
     scatter = np.einsum(
-        "nij,nj->ni", np.linalg.cholesky(encoded.covariances)[labels], rng.normal(size=(_DRAWN, layout.width))
+        "nij,nj->ni", np.linalg.cholesky(encoded.covariances)[labels], rng.normal(size=(_COMPARED_ROWS, layout.width))
     )
     rows = encoded.means[labels] + scatter
     return max(ways, key=lambda mixture: float(mixture.components().log_density(rows, False).sum()))
 
 
 def _level_entropies(probabilities: Array) -> Array:
-    """Return the entropies of independent columns with such shares of levels, all positive, added up."""
+    """Return the summed entropies of independent columns with these probabilities of levels, all of them positive."""
     return -(probabilities * np.log(probabilities)).sum(axis=1)
 
 
-def shares_of_one(raw: Array, layout: TableLayout, least: Array | float = LEAST_SHARE) -> Array:
-    """Return noisy shares (K, all levels) as probabilities: none below `least`, those of a column adding up to 1.
+def normalise_levels(frequencies: Array, layout: TableLayout, least: Array | float = _LEAST_PROBABILITY) -> Array:
+    """Return noisy frequencies (K, all levels) as probabilities, none below `least`, that add up to 1 in each column.
 
     Examples
     --------
-    >>> shares_of_one(np.array([[0.6, 0.5, -0.1]]), TableLayout((), ((0, 1, 2),)), least=0.01).round(2)
+    >>> normalise_levels(np.array([[0.6, 0.5, -0.1]]), TableLayout((), ((0, 1, 2),)), least=0.01).round(2)
     array([[0.54, 0.45, 0.01]])
     """
-    shares = np.maximum(raw, least)
+    probabilities = np.maximum(frequencies, least)
     for where in layout.slices:
-        shares[:, where] /= shares[:, where].sum(axis=1, keepdims=True)
-    return shares
+        probabilities[:, where] /= probabilities[:, where].sum(axis=1, keepdims=True)
+    return probabilities

@@ -1,21 +1,21 @@
 """How far off a private mixture may be: sampling error and privacy noise together, at no further cost to privacy.
 
-**From the releases.** A fit keeps what it released, which is private. All of it together says more than the last
-round does, and says how surely: see :mod:`tacit.mixture.method_of_moments`. The estimate is the middle of an interval.
-How far it reaches is found by simulation: a mixture is drawn that may as well be the truth, then releases, round by
-round, from the law that it gives them; the interval reaches as far as the quantile of how far off the estimates from
-those are. Where components overlap that is more than a normal law and the standard error would have it, as errors
-depend on where the truth is and on what the rounds happen to measure. Weights go by their logits.
+**From the releases.** A fit keeps its releases, which are private. All of them together say more than the last round
+does, and how certain it is: see :mod:`tacit.mixture.method_of_moments`. That estimate is the middle of an interval. Its
+width comes from simulation. A mixture is drawn that may as well be the truth, then releases, round by round, from the
+law that it gives them. The half width is the quantile of the errors of the estimates from these. Where components
+overlap it exceeds what a normal law and the standard error would give, because errors depend on where the truth is and
+on what the rounds happen to measure. Intervals of weights are computed on the scale of logits.
 
-**By simulated fits.** For methods in the public ball, for tables with gaps, and where there are too many parameters,
-the whole fit is simulated instead: draw a table of the same size from the fitted mixture, fit that one with
-fresh noise of the same plan, and see how far the result is from the mixture it was drawn from. That is rougher: a fit
-that has not converged, or that has mistaken components, simulates its own mistake.
+**From simulated fits.** For methods in the public ball, for tables with gaps, and where there are too many parameters,
+the whole fit is simulated instead: a table of the same size is drawn from the fitted mixture and fitted with fresh
+noise of the same plan, and the result is compared with the mixture it was drawn from. That is rougher: a fit that has
+not converged, or that has mistaken components, simulates its own mistake.
 
-Where there are n rows, more than ``MOST_ROWS``, tables of m = ``MOST_ROWS`` stand in, with noise smaller by m / n:
-relative to the rows it is the same. Each is fitted twice, with that noise and with next to none. The two differ by what
-noise does. The second is off by its bias, which is that of n rows as well, and by sampling error, larger than that of n
-rows by sqrt(n / m): so only what differs from table to table is scaled.
+If there are n rows, more than m = ``MOST_ROWS``, simulated tables have m rows, and noise that is smaller by m / n.
+Relative to the rows, noise is then the same. Each table is fitted twice, with that noise and with next to none. The two
+fits differ by the error that noise makes. The second has a bias, which is that of n rows as well, and a sampling error,
+which is larger than that of n rows by sqrt(n / m). So only what differs from table to table is scaled.
 """
 
 from __future__ import annotations
@@ -32,30 +32,41 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import expit, logit
 from scipy.stats import t
 
-from tacit.fitting.engine import Model, run
+from tacit.arrays import Array
 from tacit.fitting.progress import Watch, progress
 from tacit.messages import describe
-from tacit.mixture.method_of_moments import Evidence, Fit, Release
+from tacit.mixture.fitted_mixture import draw_rows
+from tacit.mixture.method_of_moments import Evidence, Release, Simulate
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.model_choice import gaussian_parameters, settled
-from tacit.mixture.scale_free import constrained
-from tacit.mixture.table_mixture import TableMixture, merged_products, table_layout
+from tacit.mixture.model_choice import number_of_parameters
+from tacit.mixture.scale_free import MixtureFit
+from tacit.mixture.scale_free_schedule import ScaleFreeSchedule
+from tacit.mixture.table_mixture import TableMixture, merge_products, table_layout
 from tacit.privacy import Plan
 from tacit.release import Curator, Measurement, Statistic
 from tacit.sources import as_source
 from tacit.statistics import ComponentMoments, TableMoments
-from tacit.statistics.components import Array
 
-MOST_ROWS = 50_000
-_MOST_PARAMETERS = 300  # that standard errors are worked out for, from the releases
-_MOST_NUMBERS = 500  # in a release that they are worked out from
-_MOST_KEPT = 100_000  # numbers released that are kept with a model
-_MISFIT = 2.0  # where rows follow a mixture, it is about 1, and less with few numbers released
-_QUIET = 0.25  # noise, relative to sensitivity: nothing beside thousands of rows, yet enough for a curator to draw
-_RELIABLE = 0.9  # share of simulated fits that find a component again, below which a warning is due
-_COPIES = 0.99  # overlap of two components that are the same one, twice
 _MOMENTS = (ComponentMoments, TableMoments)
-_ALIKE = 0.5  # least overlap (Bhattacharyya's coefficient) of a component with its match to count as found again
+
+# Tuned numbers. experiments/interval_coverage.py measures how often intervals hold the truth.
+
+# What is kept with a model, and used: the most numbers released that are kept, the most numbers of a release that
+# standard errors are computed from, and the most parameters that they are computed for.
+_MOST_KEPT = 100_000
+_MOST_NUMBERS = 500
+_MOST_PARAMETERS = 300
+# Simulated fits: the most rows of a simulated table, and the noise multiplier of a fit that has next to no noise. It is
+# nothing beside thousands of rows, yet enough for a curator to draw.
+MOST_ROWS = 50_000
+_QUIET = 0.25
+# When to warn: above this misfit, which is about 1 where rows follow a mixture; below this share of simulated fits that
+# find a component again; and above this overlap of two components, which are copies then.
+_MISFIT = 2.0
+_RELIABLE = 0.9
+_COPIES = 0.99
+# A component is found again if it overlaps with its match this much (Bhattacharyya's coefficient).
+_ALIKE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +76,7 @@ class MixtureIntervals:
     Parameters
     ----------
     level : float
-        How often intervals should hold the truth.
+        The probability that an interval should hold the truth with.
     weights : (K, 2) array
         Lower and upper ends.
     means : (K, d, 2) array
@@ -73,8 +84,8 @@ class MixtureIntervals:
         Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        In what share of the simulations each component was found again. Intervals of components that noise or
-        overlap makes hard to find are not to be trusted; well below 1 is a warning.
+        The share of simulations that found each component again. If it is well below 1, noise or overlap makes the
+        component hard to find, and its intervals cannot be trusted.
     """
 
     level: float
@@ -108,7 +119,7 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
         if (evidence := _evidence(model)) is not None:
             standard = intervals_from_releases(*evidence, model._mixture, level, n_bootstrap, rng, watch)
         else:
-            standard = simulated_intervals(_replica(model), level, n_bootstrap, rng, watch)
+            standard = intervals_from_fits(_replica(model), level, n_bootstrap, rng, watch)
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warnings.warn(
@@ -124,24 +135,53 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
     return replace(standard, means=means, means_se=standard.means_se * scale)
 
 
-def kept_releases(released: list[Array]) -> list[Array] | None:
-    """Return what was released, to be kept with a model, unless that would be too much."""
-    return released if sum(map(len, released)) <= _MOST_KEPT else None
+def releases_to_keep(fit: MixtureFit) -> list[Array] | None:
+    """Return the values of a fit's releases, to be kept with a model, unless they are too many."""
+    values = [each.value for each in fit.rounds]
+    return values if sum(map(len, values)) <= _MOST_KEPT else None
 
 
-def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
-    """Return what a model's releases say, where to start, and its fit; None if that is not known how to use."""
-    domain, fitted, kind = model._domain, model._mixture, model.covariance_type
+class Replay(Curator):
+    """A curator that answers without reading rows, and keeps the moments among its releases.
+
+    What a fit measures in each round follows from what was released before. So a fit with the same answers measures the
+    same.
+
+    Parameters
+    ----------
+    plan : Plan
+    answer : callable
+        ``answer(statistic, noise)`` returns the value of the next release.
+    """
+
+    def __init__(self, plan: Plan, answer: Callable[[Statistic, float], Array]) -> None:
+        super().__init__(as_source(np.zeros((1, 1))), plan, random_state=0)
+        self._answer_to = answer
+        self.releases: list[Release] = []
+
+    def measure(self, name: str, statistic: Statistic) -> Measurement:
+        """Return the next answer."""
+        noise = self.noise(name, statistic)
+        value = self._answer_to(statistic, noise)
+        if value.shape != (statistic.size,):
+            raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
+        if isinstance(statistic, _MOMENTS):
+            self.releases.append(Release(statistic, value, noise))
+        return Measurement(value, noise)
+
+
+def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
+    """Return what a model's releases say, where to start, and how to simulate them; None if they cannot be used."""
+    domain, fitted, kind, rows = model._domain, model._mixture, model.covariance_type, model.privacy_.rows
     layout = table_layout(domain)
-    parameters = gaussian_parameters(np.array(fitted.count), len(layout.numbers), kind)
-    parameters = parameters + fitted.count * sum(size - 1 for size in layout.sizes)
-    unknown = model.method != "scale_free" or model.missing == "model"
-    if unknown or model._released is None or parameters > _MOST_PARAMETERS:
+    usable = model.method == "scale_free" and model.missing != "model" and model._released is not None
+    if not usable or number_of_parameters(np.array(fitted.count), layout, kind) > _MOST_PARAMETERS:
         return None
-    rows, plan = model.privacy_.rows, model.privacy_.plan
-    # What the fit measured in each round follows from what it released before: it is gone through once more.
+    schedule = model._schedule(domain, rows)
     kept = iter(model._released)
-    releases = gone_through(model._model(domain, rows), plan, lambda statistic, noise: next(kept))
+    curator = Replay(model.privacy_.plan, lambda statistic, noise: next(kept))
+    model._fit_rows(curator, schedule)
+    releases = curator.releases
     starts = [fitted]
     if fitted.count > 1 and not layout.levels:
         starts.append(fitted.merge(fitted.count - 1).split(fitted.count))
@@ -149,61 +189,37 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Fit] | None:
     if larger := [components for components in growing if components.count > fitted.count]:
         weights, means, factors = larger[-1].weights, larger[-1].means, larger[-1].factors
         grown = Mixture(weights, means, factors @ factors.transpose(0, 2, 1))
-        starts.append(merged_products(grown, layout, fitted.count) if layout.levels else grown.merge(fitted.count))
-    starts = [replace(start, covariances=constrained(start, kind).covariances) for start in starts]
+        starts.append(merge_products(grown, layout, fitted.count) if layout.levels else grown.merge(fitted.count))
+    same_number = replace(schedule, grid=(fitted.count,))
 
-    def matched(releases: list[Release]) -> list[Release]:
-        return [each for each in releases if each.statistic.size <= _MOST_NUMBERS]
+    def simulate(answer: Callable[[ComponentMoments | TableMoments, float], Array]) -> list[Release]:
+        def answer_all(statistic: Statistic, noise: float) -> Array:
+            # Releases other than moments come last, and moments do not depend on them.
+            return answer(statistic, noise) if isinstance(statistic, _MOMENTS) else np.zeros(statistic.size)
 
-    def fit(release: Callable[[ComponentMoments | TableMoments, float], Array]) -> list[Release]:
-        def told(statistic: Statistic, noise: float) -> Array:
-            # Others than moments come last, or choose what is chosen already.
-            return release(statistic, noise) if isinstance(statistic, _MOMENTS) else np.zeros(statistic.size)
+        curator = Replay(model.privacy_.plan, answer_all)
+        model._fit_rows(curator, same_number)
+        return _small(curator.releases)
 
-        return matched(gone_through(settled(model._model(domain, rows), fitted.count), plan, told))
-
-    return Evidence(matched(releases), kind, rows), starts, fit
-
-
-def gone_through(model: Model, plan: Plan, told: Callable[[Statistic, float], Array]) -> list[Release]:
-    """Run a model on what it is told instead of rows, by statistic and noise; return the moments among that."""
-    releases: list[Release] = []
-
-    def heard(statistic: Any, value: Array, noise: float) -> None:
-        if isinstance(statistic, _MOMENTS):
-            releases.append(Release(statistic, value, noise))
-
-    run(model, _Told(plan, told), heard=heard)
-    return releases
+    return Evidence(_small(releases), kind, rows), [start.constrain(kind) for start in starts], simulate
 
 
-class _Told(Curator):
-    """Releases what it is told, instead of reading rows."""
-
-    def __init__(self, plan: Plan, told: Callable[[Statistic, float], Array]) -> None:
-        super().__init__(as_source(np.zeros((1, 1))), plan, random_state=0)
-        self._told = told
-
-    def measure(self, name: str, statistic: Statistic) -> Measurement:
-        """Return what there is to be told next."""
-        noise = self.noise(name, statistic)
-        value = self._told(statistic, noise)
-        if value.shape != (statistic.size,):
-            raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
-        return Measurement(value, noise)
+def _small(releases: list[Release]) -> list[Release]:
+    """Return the releases that standard errors can be computed from."""
+    return [each for each in releases if each.statistic.size <= _MOST_NUMBERS]
 
 
 def intervals_from_releases(
     evidence: Evidence,
     starts: list[Mixture],
-    fit: Fit,
+    simulate: Simulate,
     published: Mixture,
     level: float,
     count: int,
     rng: np.random.Generator,
     watch: Watch,
 ) -> MixtureIntervals:
-    """Return intervals from what all releases say together, in the coordinates and the order of `published`."""
+    """Return intervals from all releases together, in the coordinates and the order of the mixture `published`."""
     solution = evidence.solve(starts)
     if solution.misfit > _MISFIT:
         warnings.warn(
@@ -213,28 +229,29 @@ def intervals_from_releases(
             stacklevel=4,
         )
     middles, errors = _estimates(solution.mixture), solution.standard_errors()
-    off: tuple[list[Array], list[Array]] = ([], [])
-    alike = []
+    simulated_errors: tuple[list[Array], list[Array]] = ([], [])
+    overlaps = []
     for done in range(count):
-        truth, found = solution.simulated(fit, rng)
-        for each, there, here in zip(off, _estimates(truth), _estimates(found.mixture)):
-            each.append(np.abs(here - there))
-        alike.append(overlap(truth, found.mixture))
+        truth, found = solution.simulate(simulate, rng)
+        for each, true, estimated in zip(simulated_errors, _estimates(truth), _estimates(found.mixture)):
+            each.append(np.abs(estimated - true))
+        overlaps.append(overlap(truth, found.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
-    reaches = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in off]
-    weights, means = (
-        middle[..., None] + reach[..., None] * np.array([-1.0, 1.0]) for middle, reach in zip(middles, reaches)
+    half_widths = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in simulated_errors]
+    logits, means = (
+        middle[..., None] + half_width[..., None] * np.array([-1.0, 1.0])
+        for middle, half_width in zip(middles, half_widths)
     )
-    shares = solution.mixture.weights
+    weights = solution.mixture.weights
     order = linear_sum_assignment(_distances(published, solution.mixture))[1]
     return MixtureIntervals(
         level,
-        expit(weights)[order],
+        expit(logits)[order],
         means[order],
-        (shares * (1 - shares) * errors[0])[order],
+        (weights * (1 - weights) * errors[0])[order],
         errors[1][order],
-        (np.stack(alike) > _ALIKE).mean(axis=0)[order],
+        (np.stack(overlaps) > _ALIKE).mean(axis=0)[order],
     )
 
 
@@ -244,11 +261,18 @@ def _estimates(mixture: Mixture) -> tuple[Array, Array]:
 
 
 def _replica(model: Any) -> Replica:
-    domain, public = model._domain, model.privacy_.rows is not None
+    domain, density, public = model._domain, model._density(), model.privacy_.rows is not None
+
+    def fit(curator: Curator, rows: int) -> Mixture:
+        schedule = model._schedule(domain, rows if public else None)
+        if isinstance(schedule, ScaleFreeSchedule):
+            schedule = replace(schedule, grid=(model.n_components_,))
+        return model._fit_rows(curator, schedule).mixture
+
     return Replica(
         model._mixture,
-        lambda count, rng: model._draw(count, rng)[0],
-        lambda rows: settled(model._model(domain, rows if public else None), model.n_components_),
+        lambda count, rng: draw_rows(density, domain, count, rng)[0],
+        fit,
         model.privacy_.plan,
         model._rows_known,
     )
@@ -256,24 +280,37 @@ def _replica(model: Any) -> Replica:
 
 @dataclass(frozen=True, eq=False)
 class Replica:
-    """How a fit is simulated: what draws rows, the model and the plan that fit them, and how many rows there are."""
+    """How a fit is simulated.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The mixture that was fitted.
+    draw : callable
+        ``draw(count, rng)`` returns rows of it.
+    fit : callable
+        ``fit(curator, rows)`` fits a mixture to so many rows of a curator.
+    plan : Plan
+    rows : int
+        How many rows there are.
+    """
 
     mixture: Mixture
     draw: Callable[[int, np.random.Generator], Array]
-    model: Callable[[int], Model]
+    fit: Callable[[Curator, int], Mixture]
     plan: Plan
     rows: int
 
-    def mistakes(self, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array]:
-        """Return what one simulated fit has wrong, and how alike its components are.
+    def errors(self, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array]:
+        """Return the errors of one simulated fit, and how much its components overlap with the true ones.
 
-        Of weights (K,) and means (K, d), what noise has done and what a fit without noise has wrong; the former holds
-        all there is if the table is of full size.
+        They are errors of weights (K,) and means (K, d): first those that noise makes, then those of a fit without
+        noise. If the table is of full size, the first are all errors there are.
         """
         rows = min(self.rows, MOST_ROWS)
         table = self.draw(rows, rng)
-        noisy = self._fit(table, rows / self.rows, rng)
-        quiet = self.mixture if rows == self.rows else self._fit(table, 0.0, rng)
+        noisy = self._fit_table(table, rows / self.rows, rng)
+        quiet = self.mixture if rows == self.rows else self._fit_table(table, 0.0, rng)
         return (
             noisy.weights - quiet.weights,
             noisy.means - quiet.means,
@@ -282,32 +319,32 @@ class Replica:
             overlap(self.mixture, noisy),
         )
 
-    def _fit(self, table: Array, noise: float, rng: np.random.Generator) -> Mixture:
+    def _fit_table(self, table: Array, noise: float, rng: np.random.Generator) -> Mixture:
+        """Return the mixture fitted to a table, with this part of the noise of the plan."""
         steps = self.plan.steps
         if noise < 1.0:
             steps = tuple(replace(step, noise_multiplier=max(noise * step.noise_multiplier, _QUIET)) for step in steps)
         # The rows are made up, so the noise protects no one and may be seeded.
         curator = Curator(as_source(table), replace(self.plan, steps=steps), random_state=rng)
-        model = self.model(len(table))
-        return in_order_of(self.mixture, model.finish(run(model, curator)))
+        return match_components(self.mixture, self.fit(curator, len(table)))
 
 
-def simulated_intervals(
+def intervals_from_fits(
     replica: Replica, level: float, count: int, rng: np.random.Generator, watch: Watch
 ) -> MixtureIntervals:
     """Return intervals from `count` simulated fits, in the coordinates of the mixture."""
     simulated = []
     for done in range(count):
-        simulated.append(replica.mistakes(rng))
+        simulated.append(replica.errors(rng))
         watch(done + 1, count)
-    weights, means, quiet_weights, quiet_means, alike = (np.stack(each) for each in zip(*simulated))
-    share = min(1.0, math.sqrt(MOST_ROWS / replica.rows))
+    weights, means, quiet_weights, quiet_means, overlaps = (np.stack(each) for each in zip(*simulated))
+    scale = min(1.0, math.sqrt(MOST_ROWS / replica.rows))
     for errors, quiet in ((weights, quiet_weights), (means, quiet_means)):
         bias = quiet.mean(axis=0)
-        errors += bias + share * (quiet - bias)
+        errors += bias + scale * (quiet - bias)
     weights_se, means_se = (np.sqrt(np.mean(each**2, axis=0)) for each in (weights, means))
-    reach = float(t.ppf(0.5 + level / 2, count))  # the standard error is an estimate from `count` fits itself
-    sides = reach * np.array([-1.0, 1.0])
+    # The standard error is itself an estimate, from `count` fits.
+    sides = float(t.ppf(0.5 + level / 2, count)) * np.array([-1.0, 1.0])
     mixture = replica.mixture
     return MixtureIntervals(
         level,
@@ -315,18 +352,18 @@ def simulated_intervals(
         mixture.means[:, :, None] + means_se[:, :, None] * sides,
         weights_se,
         means_se,
-        (alike > _ALIKE).mean(axis=0),
+        (overlaps > _ALIKE).mean(axis=0),
     )
 
 
-def in_order_of(reference: Mixture, mixture: Mixture) -> Mixture:
-    """Return the mixture with its components in the order of those of the reference that they are most like."""
+def match_components(reference: Mixture, mixture: Mixture) -> Mixture:
+    """Return the mixture with its components in the order of the components of the reference that match them best."""
     order = linear_sum_assignment(_distances(reference, mixture))[1]
-    return mixture.taken(order, mixture.weights[order])
+    return mixture.take(order, mixture.weights[order])
 
 
 def overlap(reference: Mixture, mixture: Mixture) -> Array:
-    """Return how much the components overlap, one by one: Bhattacharyya's coefficient, 1 for the same Gaussian.
+    """Return Bhattacharyya's coefficient of each pair of components, in order: it is 1 for the same Gaussian.
 
     Examples
     --------

@@ -192,7 +192,7 @@ CARDS = (
         },
         usual=lambda: {"n_components": 2},
         stored={
-            "mixture": "see tacit.mixture.stored_mixture",
+            "mixture": "see tacit.mixture.fitted_mixture",
             "outliers": '{"weight": w, "mixture": of one component}, of rows that no component explains, if they are '
             "modelled",
             "rows": "the public or a noisy number of rows",

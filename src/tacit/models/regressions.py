@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.card import Figure, ModelCard, Predictions, Results, Trial, Without, later
+from tacit.models.card import Figure, ModelCard, Predictions, Results, StoredParameter, Trial, Without, later
 from tacit.models.command import Command, Option
 from tacit.models.mixture import predict_components
 from tacit.models.options import INTERCEPT, MISSING, TARGET, TARGET_BOUNDS, count_option
@@ -48,6 +48,11 @@ Which row is of which group is not known beforehand. Bounds are those of all col
         "tacit fit regressions numbers.csv --bounds -10 10 --target y --target-bounds 0 500 -k 1",
     ),
     (TARGET, _COMPONENTS, INTERCEPT, TARGET_BOUNDS, MISSING),
+)
+
+#: A public guess, or nothing, for which files of version 0.1 have the word "random".
+_GUESS = StoredParameter(
+    ARRAY_OR_WORD.write, lambda value: None if isinstance(value, str) else ARRAY_OR_WORD.read(value)
 )
 
 _MISSING_COMMAND = Command(
@@ -193,7 +198,7 @@ CARDS = (
             },
             (_COMPONENTS,),
         ),
-        parameters={"init": ARRAY_OR_WORD},
+        parameters={"init": _GUESS},
     ),
     ModelCard(
         name="MissingCovariateRegression",
@@ -241,6 +246,6 @@ CARDS = (
         predictions=Predictions("component, the probability of each, and the log density", predict_components),
         trial=Without("Its published methods are studied by the experiments; tacit plan --model mixture is near."),
         draws_rows=True,
-        parameters={"init": ARRAY_OR_WORD},
+        parameters={"init": _GUESS},
     ),
 )

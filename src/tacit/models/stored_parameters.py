@@ -16,7 +16,7 @@ INFINITE = "inf"  # JSON has no infinite number.
 def _write_array(value: Any) -> Any:
     import numpy as np
 
-    return value if isinstance(value, str) else np.asarray(value, dtype=np.float64)
+    return value if value is None or isinstance(value, str) else np.asarray(value, dtype=np.float64)
 
 
 def _read_array(value: Any) -> Any:
@@ -25,7 +25,7 @@ def _read_array(value: Any) -> Any:
     return np.array(value) if isinstance(value, list) else value
 
 
-#: A word, or an array: a list of numbers or of lists of them.
+#: Nothing, a word, or an array: a list of numbers or of lists of them.
 ARRAY_OR_WORD = StoredParameter(_write_array, _read_array)
 #: Weights of classes: a list of pairs, as labels need not be text.
 WEIGHTS_BY_CLASS = StoredParameter(

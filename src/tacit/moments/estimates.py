@@ -42,8 +42,19 @@ class PublicFacts:
 
 @dataclass(frozen=True, eq=False)
 class MomentEstimates:
-    """Private estimates of the mean (d,), the covariance (d, d) and the number of rows, in the same coordinates."""
+    """Private estimates of moments, in the same coordinates.
+
+    Parameters
+    ----------
+    mean : (d,) array
+    covariance : (d, d) array
+    count : float
+        The number of rows.
+    covariance_error : float or None
+        Relative variance of the error of the covariance, where the method knows it.
+    """
 
     mean: Array
     covariance: Array
     count: float
+    covariance_error: float | None = None

@@ -12,7 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
 from tacit.messages import describe
 from tacit.moments.factors import Factors, likeliest_factors
 from tacit.moments.moments import Moments
@@ -194,7 +194,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
 
     def _restore(self, values: dict[str, Any]) -> None:
         check_choices(self, method=tuple(_METHODS))
-        checked_budget(self)
+        check_budget(self)
         columns = self._domain.columns
         self._check_components(columns)
         factors = Factors(*(np.array(values["factors"][part], float) for part in _STORED))

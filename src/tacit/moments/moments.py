@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
@@ -130,7 +130,7 @@ class Moments(PrivateEstimator):
 
     def _check_parameters(self) -> Budget:
         check_choices(self, method=("adaptive", *_METHODS))
-        return checked_budget(self)
+        return check_budget(self)
 
     def _choose_method(self, rows: int | None, columns: int, budget: Budget) -> str:
         """Return the method: what "adaptive" is follows from public numbers alone."""

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.fitting.measurement import measure
 from tacit.fitting.progress import Watch
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.privacy import Budget, Gaussian, Step
@@ -49,7 +48,7 @@ def published_moments(curator: Curator, steps: Sequence[Step], facts: PublicFact
     ball = DiagonalComponent(np.zeros(facts.columns), np.ones(facts.columns))
     count_weight = 1.0 if facts.rows is None else 0.0
     statistic = ComponentMoments(ball, math.sqrt(facts.columns), count_weight, 0.0, 1.0)
-    measurement = measure(curator, _SECOND_MOMENT, statistic)
+    measurement = curator.measure(_SECOND_MOMENT, statistic)
     watch(1, 1)
     counts, _, squares = statistic.parts(measurement.value)
     rows = float(facts.rows) if facts.rows is not None else max(float(counts[0]), measurement.noise)

@@ -24,22 +24,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import split_budget
 from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_beyond
-from tacit.fitting.engine import Noise
-from tacit.fitting.measurement import Measurement, measure
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import positive_mean, shrink
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
 from tacit.privacy import Relation, Step
-from tacit.release import Curator
+from tacit.release import Curator, Measurement
 from tacit.statistics import ColumnMoments, ComponentMoments, DiagonalComponent, numbers_in_second_moment
 
 COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
@@ -140,17 +138,17 @@ def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFact
         statistic = column_moments(estimates, facts)
         if done > 0:
             statistic = in_own_units(statistic, estimates, facts, curator.noise(COLUMNS, statistic))
-        measurement = measure(curator, COLUMNS, statistic)
+        measurement = curator.measure(COLUMNS, statistic)
         estimates = move_columns(estimates, facts, statistic, measurement, first=done == 0)
         watch(done + 1, total)
 
     statistic = column_moments(estimates, facts)
-    measurement = measure(curator, TAILS, statistic)
+    measurement = curator.measure(TAILS, statistic)
     estimates = widen_columns(estimates, facts, statistic, measurement)
     watch(total - 1, total)
 
     statistic = second_moments(estimates, curator.plan.neighbors)
-    measurement = measure(curator, SECOND_MOMENTS, statistic)
+    measurement = curator.measure(SECOND_MOMENTS, statistic)
     estimates = find_common_factors(estimates, facts, statistic, measurement)
     watch(total, total)
     return MomentEstimates(estimates.mean, estimates.covariance(), float(estimates.rows))
@@ -274,68 +272,3 @@ def _rows(facts: PublicFacts, statistic: ColumnMoments | ComponentMoments, measu
     if facts.rows is not None:
         return float(facts.rows)
     return max(float(statistic.parts(measurement.value)[0][0]), measurement.noise / statistic.count)
-
-
-Staged = ColumnEstimates
-"""The name by which :mod:`tacit.linear` knows column estimates."""
-
-
-@dataclass
-class StagedMoments:
-    """The same method, round by round: for models of :mod:`tacit.linear` that ask more than this in one plan.
-
-    Parameters
-    ----------
-    columns : int
-    neighbors : {"replace_one", "add_remove"}
-    rows, least_variances, reach
-        As in :class:`PublicFacts`, where `reach` is ``farthest``.
-    n_iter : int or "auto"
-        Number of releases.
-    """
-
-    columns: int
-    neighbors: Relation
-    rows: int | None
-    n_iter: int | str = "auto"
-    least_variances: Array | float = 1e-8
-    reach: float = 1.0
-    rounds: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._facts = PublicFacts(self.columns, self.rows, self.least_variances, self.reach)
-        self.rounds = [step.name for step in self.steps() for _ in range(step.count)]
-
-    def steps(self) -> list[Step]:
-        """Return the steps of the plan."""
-        return two_stage_steps(self.columns, self.n_iter)
-
-    def start(self) -> ColumnEstimates:
-        """Return columns as wide as the bounds, with nothing in common."""
-        return public_estimates(self._facts)
-
-    def statistic(
-        self, state: ColumnEstimates, index: int, noise: Noise
-    ) -> tuple[ColumnEstimates, ColumnMoments | ComponentMoments]:
-        """Return what round `index` releases."""
-        if self.rounds[index] == SECOND_MOMENTS:
-            return state, second_moments(state, self.neighbors)
-        statistic = column_moments(state, self._facts)
-        if self.rounds[index] == COLUMNS and index > 0:
-            statistic = in_own_units(statistic, state, self._facts, noise(statistic))
-        return state, statistic
-
-    def update(
-        self,
-        state: ColumnEstimates,
-        index: int,
-        statistic: ColumnMoments | ComponentMoments,
-        released: Array,
-        noise: float,
-    ) -> ColumnEstimates:
-        """Return the estimates after round `index`."""
-        measurement = Measurement(released, noise)
-        if self.rounds[index] == COLUMNS:
-            return move_columns(state, self._facts, statistic, measurement, first=index == 0)
-        move = widen_columns if self.rounds[index] == TAILS else find_common_factors
-        return move(state, self._facts, statistic, measurement)

@@ -47,9 +47,14 @@ _MOST_SAMPLED_POINTS = 2**15  # The largest grid of sampled releases: each point
 _LEAST_INTERVAL, _LARGEST_INTERVAL = 1e-9, 100.0  # Rounding spoils a finer grid, and a coarser one overflows.
 # Renyi bounds.
 _RENYI_BELOW = 1e-9  # Below this delta the rounding of an FFT weighs, and the slower Renyi bound may be the lesser.
-_WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)
+_WHOLE_ORDERS = (*range(2, 65), 96, 128, 192, 256, 384, 512, 1024)  # Orders of Renyi divergences.
 # Added per release. It covers the rounding of Renyi divergences, which may come out as zero or less.
 _LEAST_RENYI = 1e-12
+
+
+def transform_rounding(releases: float) -> float:
+    """Return what Fourier transforms may leave in the tail of the loss distribution of so many releases."""
+    return 1e-13 + 2e-16 * releases
 
 
 class MixedProfile:
@@ -137,7 +142,7 @@ class MixedProfile:
     @property
     def rounding(self) -> float:
         """What Fourier transforms may leave in a tail."""
-        return 1e-13 + 2e-16 * self.total
+        return transform_rounding(self.total)
 
     @property
     def _is_resolved(self) -> bool:

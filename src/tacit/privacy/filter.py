@@ -58,6 +58,7 @@ from scipy.special import ndtri
 from tacit.rounding import FORMULA_SLACK
 
 from .budget import Budget, Relation
+from .composition import transform_rounding
 from .domination import closed_cost, numeric_cost
 from .gaussian_profile import gaussian_mu
 from .plan import Plan
@@ -167,7 +168,7 @@ class Filter:
             return closed, 0.0
         spread = math.fsum(term.count * term.spread**2 for term in terms)
         part = min(1.0, spread / gaussian_mu(self._test_epsilon, self.budget.delta) ** 2)
-        rounding = 1e-13 + 2e-16 * sum(term.count for term in terms)
+        rounding = transform_rounding(sum(term.count for term in terms))
         slack = max(_LEAST_SLACK * rounding, part * self._reserve / 2)
         numeric = numeric_cost(terms, self._neighbors, slack)
         return (closed, 0.0) if closed <= numeric else (numeric, slack)

@@ -1,194 +1,221 @@
 """Regression with missing inputs by moments of expected scores: the default method.
 
-Inputs and target together are taken to be Gaussian. A first release, of how many cells each column has, tells by how
-much the steps of EM fall short of what they seek, which is then made good
-(:mod:`tacit.regressions.missing_information`). A few releases find that Gaussian from the cells that are there, as
-``missing="model"`` does for mixtures. Its regression is right already, but noisy: noise was shared out among all
-covariances of inputs, which regression hardly needs. So the rest of the budget goes to the scores of the regression
-alone (:class:`tacit.statistics.MissingScores`), in coordinates where inputs are white. Here too EM would go by their
-mean, and slowly. Their second moment is the information in what is observed, and comes with no more noise: so the steps
-are those of Fisher scoring, the mean divided by it.
+Inputs and target together are taken to be Gaussian. The regression of that Gaussian is right already, but noisy: most
+of the noise of its release goes into covariances of inputs, which the regression hardly needs. So most of the budget
+goes to the scores of the regression alone (:class:`tacit.statistics.MissingScores`), in coordinates where inputs are
+white::
+
+    release how many cells each column has: by how much the steps of EM fall short
+    a few times
+        release moments of the table, with missing cells as the last Gaussian expects them: a step of EM
+        lengthen the step by what missing cells take away from it
+    a few times
+        release mean and second moment of expected scores
+        move the regression by a step of Fisher scoring: the mean divided by the second moment
+
+:mod:`tacit.regressions.missing_information` lengthens steps. In the last loop too, EM would go by the mean, and slowly.
+The second moment of scores is the information in what is observed. Its release costs no more noise.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.fitting.shrinkage import shrunk
-from tacit.mixture.scale_free import Fit, ScaleFree
-from tacit.privacy import Gaussian, Relation, Step
-from tacit.regressions.missing_information import completed
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
+from tacit.fitting.column_view import ColumnView
+from tacit.fitting.progress import Watch
+from tacit.fitting.shrinkage import shrink
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
+from tacit.privacy import Step
+from tacit.regressions.missing_information import lengthen_em_step
 from tacit.regressions.regression_moments import RADIUS
-from tacit.statistics import ComponentMoments, MissingScores, ObservedCells, TableMoments, numbers_in_second_moment
-from tacit.statistics.components import Array
+from tacit.release import Curator, Measurement
+from tacit.statistics import ComponentMoments, MissingScores, ObservedCells, numbers_in_second_moment
 
+# Names of the plan's steps.
 CELLS, TABLE, SCORES, FINAL = "observed cells", "moments of the table", "expected scores", "final scores"
-_SHARES = {CELLS: 0.1, TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}  # of the budget, in squared signal-to-noise
+
+# experiments/gradient_em.py and experiments/missing_nhanes.py measure what the constants below give, on generated
+# tables and on NHANES.
+
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
+_BUDGET_WEIGHTS = {CELLS: 0.1, TABLE: 1.0, SCORES: 1.0, FINAL: 6.0}
+# Numbers of releases: of the table, and by default of scores before the final one.
 _TABLE_ROUNDS, _SCORE_ROUNDS = 6, 3
-_COUNT = 0.5  # weight of the number of rows beside the scores, where it is secret
-_SECOND = 0.7  # of second moments: up to sqrt(1 / 2) they add nothing to what a replaced row can do
-_LEAST_INFORMATION = 0.1  # in any direction, relative to that in complete rows
-_MOST = 1.0  # how far a step may go in the logarithm of the scale
+# Weight of the number of rows in a release of scores, where it is secret.
+_COUNT_WEIGHT = 0.5
+# Weight of second moments in a release of scores. Up to sqrt(1 / 2) they add nothing to what a replaced row can do.
+_SECOND_WEIGHT = 0.7
+# Least information in any direction, relative to that in complete rows.
+_LEAST_INFORMATION = 0.1
+# The logarithm of the scale changes by at most this in one round.
+_MOST_LOG_CHANGE = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Stand:
-    """Where a fit stands: the table as a Gaussian, and what share of the cells of each column is there."""
-
-    table: Fit
-    observed: Array | None = None
-    errors: Array | None = None  # how coefficients of inputs err together, (d, d), in standard coordinates
-
-
-@dataclass
-class MissingMoments:
-    """Regression of the last column on the others, run by :func:`tacit.fitting.engine.run`.
+@dataclass(frozen=True)
+class MissingSchedule:
+    """The releases of a fit: public numbers, from which the plan and the fit both follow.
 
     Parameters
     ----------
     columns : int
-        Of inputs, without the target.
-    neighbors : {"replace_one", "add_remove"}
-    rows : int or None
-        The number of rows, where it is public.
-    n_iter : int or "auto"
-        Number of releases.
-    least_variances : (1 + d,) array, optional
-        Public knowledge of how narrow a column can be.
+        Number of inputs, without the target.
+    score_rounds : int
+        Number of releases of scores, before a final one.
+    count_rows : bool
+        Whether the number of rows is secret, so that releases of scores count them.
     """
 
     columns: int
-    neighbors: Relation
-    rows: int | None
-    n_iter: int | str = "auto"
-    least_variances: Array | float = 1e-8
-    rounds: list[str] = field(init=False)
+    score_rounds: int
+    count_rows: bool
 
-    def __post_init__(self) -> None:
-        scores = _SCORE_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - _TABLE_ROUNDS - 2
-        if scores < 0:
-            raise ValueError(
-                f"n_iter is {self.n_iter}, and it takes {_TABLE_ROUNDS + 1} releases to find the table's moments "
-                f'and one more; pass n_iter={_TABLE_ROUNDS + 2} or more, or "auto".'
-            )
-        self.rounds = [CELLS] + [TABLE] * _TABLE_ROUNDS + [SCORES] * scores + [FINAL]
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return 1 + _TABLE_ROUNDS + self.score_rounds + 1
 
     def steps(self) -> list[Step]:
-        """Return the plan's steps."""
+        """Return the plan's steps, with noise relative to each other."""
         wide = 2 + self.columns
-        size = wide + numbers_in_second_moment("full", wide) + (self.rows is None)
-        sizes = {CELLS: 1 + self.columns, TABLE: self._table().steps()[0].size, SCORES: size, FINAL: size}
-        return [
-            Gaussian(name, 1.0 / math.sqrt(share), count, sizes[name])
-            for name, share in _SHARES.items()
-            if (count := self.rounds.count(name))
-        ]
-
-    def _table(self) -> ScaleFree:
-        options = {"least_variances": self.least_variances, "missing": True}
-        return ScaleFree(1, self.columns + 1, "full", self.neighbors, self.rows, **options)
-
-    def start(self) -> Stand:
-        """Return a table as large as the bounds."""
-        return Stand(self._table().start())
-
-    def statistic(
-        self, state: Stand, index: int, noise: Noise
-    ) -> tuple[Stand, ComponentMoments | TableMoments | ObservedCells]:
-        """Return what the next round releases: cells that are there, then moments of rows, then of scores."""
-        if self.rounds[index] == CELLS:
-            return state, ObservedCells(1 + self.columns)
-        if self.rounds[index] == TABLE:
-            table, statistic = self._table().statistic(state.table, min(index - 1, 1), noise)
-            return replace(state, table=table), statistic
-        mixture = state.table.mixture
-        scores = MissingScores(mixture.means[0], np.linalg.cholesky(mixture.covariances[0]))
-        count = _COUNT if self.rows is None else 0.0
-        return state, ComponentMoments(scores, RADIUS * math.sqrt(2 + self.columns), count, 1.0, _SECOND, "full")
-
-    def update(
-        self,
-        state: Stand,
-        index: int,
-        statistic: ComponentMoments | TableMoments | ObservedCells,
-        released: Array,
-        noise: float,
-    ) -> Stand:
-        """Move the table, or the regression alone, by what was released, less what is noise."""
-        if isinstance(statistic, ObservedCells):
-            rows = float(self.rows or max(released.max(), noise, 1.0))
-            return replace(state, observed=released / rows)
-        if self.rounds[index] == TABLE:
-            moved = self._table().update(state.table, 0, statistic, released, noise)
-            return replace(state, table=self._made_good(state, moved, noise * statistic.radius**2))
-        return self._scored(state, statistic, released, noise)
-
-    def _made_good(self, state: Stand, moved: Fit, noise: float) -> Fit:
-        """Return the table that EM is on its way to."""
-        old, new = state.table.mixture, moved.mixture
-        factor = np.linalg.cholesky(old.covariances[0])
-        inverse = np.linalg.inv(factor)
-        shift, covariance = completed(
-            inverse @ (new.means[0] - old.means[0]),
-            inverse @ new.covariances[0] @ inverse.T,
-            factor,
-            state.observed,
-            noise / (moved.rows or 1.0),
-        )
-        covariance = factor @ covariance @ factor.T
-        least = np.maximum(0.0, self.least_variances - np.diag(covariance))
-        mixture = replace(
-            new,
-            means=np.clip(old.means + factor @ shift, -1.0, 1.0),
-            covariances=(covariance + np.diag(least + 1e-9))[None],
-        )
-        return replace(moved, mixture=mixture)
-
-    def _scored(self, state: Stand, statistic: ComponentMoments, released: Array, noise: float) -> Stand:
-        """Return the state with the regression moved by a step of Fisher scoring."""
-        counts, sums, squares = statistic.parts(released)
-        rows = float(self.rows or max(counts[0], noise / _COUNT, 1.0))
-        kept, spread, bias, scatter = _clipping(self.columns, statistic.radius)
-        unsure = noise * statistic.radius / rows
-        information, axes = np.linalg.eigh(squares[0] / rows / spread)
-        least = max(_LEAST_INFORMATION, unsure * statistic.radius / _SECOND * math.sqrt(self.columns + 2) / spread)
-        inverse = (axes / np.clip(information, least, 1.0)) @ axes.T
-        scores = sums[0] / rows
-        # The more is missing, the shorter are expected scores, and the less of them is clipped.
-        scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
-        step = inverse @ shrunk(scores / kept, unsure / kept, 1.0)[0]
-        old = state.table.mixture
-        mean = old.means[0].copy()
-        factor = np.linalg.cholesky(old.covariances[0])
-        scale = factor[-1, -1]
-        mean[-1] += scale * step[0]
-        factor[-1, :-1] += scale * step[1:-1]
-        factor[-1, -1] *= math.exp(np.clip(step[-1] / math.sqrt(2.0), -_MOST, _MOST))
-        mixture = replace(old, means=mean[None], covariances=(factor @ factor.T)[None])
-        errors = (unsure / kept) ** 2 * inverse @ inverse + spread / kept**2 / rows * inverse  # of noise, and of chance
-        back = np.linalg.inv(factor[:-1, :-1])
-        errors = factor[-1, -1] ** 2 * back.T @ errors[1:-1, 1:-1] @ back
-        return replace(state, table=replace(state.table, mixture=mixture, rows=rows), errors=errors)
-
-    def finish(self, state: Stand) -> Stand:
-        """Return the final state."""
-        return state
+        numbers = wide + numbers_in_second_moment("full", wide) + self.count_rows
+        counts = {CELLS: 1, TABLE: _TABLE_ROUNDS, SCORES: self.score_rounds, FINAL: 1}
+        table = numbers_in_round(1 + self.columns)
+        sizes = {CELLS: 1 + self.columns, TABLE: table, SCORES: numbers, FINAL: numbers}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
-@lru_cache(maxsize=16)
-def _clipping(columns: int, radius: float) -> tuple[float, float, float, float]:
-    """Return by what clipping multiplies steps of coefficients and second moments, and the scale's score's moments.
+def missing_schedule(columns: int, n_iter: int | str = "auto", *, count_rows: bool = False) -> MissingSchedule:
+    """Return the schedule of a fit.
 
-    Scores are e (1, u) and (e^2 - 1) / sqrt(2), with e and u standard normal, as in complete rows of a right model.
+    Parameters
+    ----------
+    columns : int
+        Number of inputs, without the target.
+    n_iter : int or "auto"
+        Number of releases.
+    count_rows : bool
+        Whether the number of rows is secret.
 
     Examples
     --------
-    >>> [round(part, 2) + 0.0 for part in _clipping(10, 1e9)]
+    >>> missing_schedule(3, n_iter=10).score_rounds
+    2
+    """
+    scores = _SCORE_ROUNDS if n_iter == "auto" else int(n_iter) - _TABLE_ROUNDS - 2
+    if scores < 0:
+        raise ValueError(
+            f"n_iter is {n_iter}, and it takes {_TABLE_ROUNDS + 1} releases to find the table's moments "
+            f'and one more; pass n_iter={_TABLE_ROUNDS + 2} or more, or "auto".'
+        )
+    return MissingSchedule(columns, scores, count_rows)
+
+
+def fit_missing(
+    curator: Curator | ColumnView,
+    schedule: MissingSchedule,
+    facts: PublicFacts,
+    watch: Watch = lambda done, total: None,
+) -> tuple[GaussianEstimate, Array]:
+    """Return the Gaussian of inputs and target, and the covariance of the errors of coefficients, (d, d).
+
+    Parameters
+    ----------
+    curator : Curator or ColumnView
+        Its plan must have the schedule's steps, calibrated. The last column is the target.
+    schedule : MissingSchedule
+    facts : PublicFacts
+        Of inputs and target.
+    watch : callable, optional
+        The function calls ``watch(done, total)`` after each release.
+    """
+    measurement = curator.measure(CELLS, ObservedCells(facts.columns))
+    rows = float(facts.rows or max(measurement.value.max(), measurement.noise, 1.0))
+    observed = measurement.value / rows
+    watch(1, schedule.n_releases)
+
+    gaussian = GaussianEstimate.of_bounds(facts)
+    for done in range(_TABLE_ROUNDS):
+        after = measure_gaussian(curator, TABLE, gaussian, facts, missing=True)
+        gaussian = _lengthen(gaussian, after, observed, facts.least_variances)
+        watch(done + 2, schedule.n_releases)
+
+    for done, step in enumerate([SCORES] * schedule.score_rounds + [FINAL], _TABLE_ROUNDS + 2):
+        scores = MissingScores(gaussian.mean, np.linalg.cholesky(gaussian.covariance))
+        count = _COUNT_WEIGHT if schedule.count_rows else 0.0
+        radius = RADIUS * math.sqrt(2 + schedule.columns)
+        statistic = ComponentMoments(scores, radius, count, 1.0, _SECOND_WEIGHT, "full")
+        measurement = curator.measure(step, statistic)
+        gaussian, errors = _score_step(gaussian, statistic, measurement, facts.rows)
+        watch(done, schedule.n_releases)
+    return gaussian, errors
+
+
+def _lengthen(
+    before: GaussianEstimate, after: GaussianEstimate, observed: Array, least_variances: Array | float
+) -> GaussianEstimate:
+    """Return the Gaussian that EM is on its way to, where these proportions of cells are observed."""
+    factor = np.linalg.cholesky(before.covariance)
+    inverse = np.linalg.inv(factor)
+    shift, covariance = lengthen_em_step(
+        inverse @ (after.mean - before.mean),
+        inverse @ after.covariance @ inverse.T,
+        factor,
+        observed,
+        after.noise,
+    )
+    covariance = factor @ covariance @ factor.T
+    raised = np.maximum(0.0, least_variances - np.diag(covariance)) + 1e-9
+    mean = np.clip(before.mean + factor @ shift, -1.0, 1.0)
+    return replace(after, mean=mean, covariance=covariance + np.diag(raised))
+
+
+def _score_step(
+    gaussian: GaussianEstimate, statistic: ComponentMoments, measurement: Measurement, n_rows: int | None
+) -> tuple[GaussianEstimate, Array]:
+    """Return the Gaussian after a step of Fisher scoring of its regression, and how coefficients err together."""
+    counts, sums, squares = statistic.parts(measurement.value)
+    noise, radius, columns = measurement.noise, statistic.radius, len(gaussian.mean) - 1
+    rows = float(n_rows or max(counts[0], noise / _COUNT_WEIGHT, 1.0))
+    kept, spread, bias, scatter = _clipping_effects(columns, radius)
+    score_noise = noise * radius / rows
+    information, axes = np.linalg.eigh(squares[0] / rows / spread)
+    least = max(_LEAST_INFORMATION, score_noise * radius / _SECOND_WEIGHT * math.sqrt(columns + 2) / spread)
+    inverse = (axes / np.clip(information, least, 1.0)) @ axes.T
+    scores = sums[0] / rows
+    # The more cells are missing, the shorter are expected scores, and the less of them is clipped.
+    scores[-1] -= bias * min(1.0, max(0.0, squares[0, -1, -1] / rows / scatter)) ** 2
+    step = inverse @ shrink(scores / kept, score_noise / kept, 1.0)[0]
+
+    mean, factor = gaussian.mean.copy(), np.linalg.cholesky(gaussian.covariance)
+    scale = factor[-1, -1]
+    mean[-1] += scale * step[0]
+    factor[-1, :-1] += scale * step[1:-1]
+    factor[-1, -1] *= math.exp(np.clip(step[-1] / math.sqrt(2.0), -_MOST_LOG_CHANGE, _MOST_LOG_CHANGE))
+
+    # The first term is of noise, the second of sampling.
+    errors = (score_noise / kept) ** 2 * inverse @ inverse + spread / kept**2 / rows * inverse
+    back = np.linalg.inv(factor[:-1, :-1])
+    errors = factor[-1, -1] ** 2 * back.T @ errors[1:-1, 1:-1] @ back
+    return replace(gaussian, mean=mean, covariance=factor @ factor.T, rows=rows), errors
+
+
+@lru_cache(maxsize=16)
+def _clipping_effects(columns: int, radius: float) -> tuple[float, float, float, float]:
+    """Return the factors by which clipping multiplies steps of coefficients and second moments, and two moments.
+
+    The moments are the mean and the mean square of the scale's clipped score. Scores are e (1, u) and
+    (e^2 - 1) / sqrt(2), with e and u standard normal, as in complete rows of a right model.
+
+    Examples
+    --------
+    >>> [round(part, 2) + 0.0 for part in _clipping_effects(10, 1e9)]
     [1.0, 1.0, 0.0, 1.0]
     """
     rng = np.random.default_rng(0)

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import SupervisedEstimator, check_shapes, checked_budget, progress
-from tacit.fitting.engine import run
-from tacit.messages import describe
+from tacit.arrays import Array
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
+from tacit.fitting.column_view import ColumnView
+from tacit.fitting.parameters import check_count
+from tacit.fitting.progress import Watch, part_of
+from tacit.fitting.published import find_published, refuse_options
+from tacit.fitting.target import open_with_target, target_numbers
+from tacit.moments.estimates import PublicFacts
 from tacit.privacy import Budget
-from tacit.regressions.gradient_em import GradientEM
-from tacit.regressions.gradient_methods import GradientMethods
-from tacit.regressions.regression_moments import Found, ScoreMoments
+from tacit.regressions.options import (
+    MOVED,
+    check_sparsity,
+    columns_used,
+    fit_published,
+    method_name,
+    method_notes,
+    read_guess,
+    read_support,
+    spread_over_columns,
+    write_support,
+)
+from tacit.regressions.regression_moments import RegressionEstimates, fit_regressions, regression_schedule
 from tacit.regressions.regressions import Regressions
-from tacit.regressions.screening import Screened
-from tacit.regressions.sparse_moments import SparseMoments
-from tacit.statistics import SymmetricRegressionGradient
-from tacit.statistics.components import Array
+from tacit.regressions.screening import ScreeningSchedule, choose_support, screen_first
+from tacit.release import Curator
+from tacit.sources import Source
 from tacit.tables import Domain
 
 
-class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
+class MixtureOfRegressions(PrivateEstimator):
     """Rows from several groups, in each of which the target follows inputs in its own way, under differential privacy.
 
     In group k the target is intercept_k + <coef_k, x> + noise of scale scale_k; which group a row is of is not known.
@@ -35,38 +48,23 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     Parameters
     ----------
     n_components : int, default 2
-    method : {"moments", "clipped", "robust", "truncated"}, default "moments"
+    method : "moments" or published method, default "moments"
         "moments" makes an exact EM step from clipped scores in each release; see
-        :mod:`tacit.regressions.regression_moments`. The others are published ones, kept for comparison; see
-        :mod:`tacit.regressions.gradient_em`. They are for ``symmetric=True`` and need no bounds, but inputs about as
-        large as standard normal ones.
+        :mod:`tacit.regressions.regression_moments`. Published methods are for ``symmetric=True`` and need no bounds,
+        but inputs about as large as standard normal ones: :class:`tacit.published.ClippedGradientEM`,
+        :class:`tacit.published.RobustGradientEM` and :class:`tacit.published.TruncatedGradientEM`.
     symmetric : bool, default False
-        Two components with opposite coefficients, equally heavy, without intercepts: the papers' special case.
+        Two components with opposite coefficients, equally heavy, without intercepts.
     fit_intercept : bool, default True
-    scale : float, optional
-        The standard deviation of the noise, which the papers' methods take to be known; "moments" estimates it.
     sparsity : int, optional
-        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
-        that hardly depends on how many columns there are; see :mod:`tacit.regressions.screening`. With a method of the
-        papers, anew in each step.
-    init : "random" or (n_features,) array, default "random"
-        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
-        give for coefficients of one component.
-    learning_rate : float, default 1.0
-        What gradients are multiplied by, for "clipped", "robust" and "truncated".
-    clip : float, default 1.0
-        How long a row's gradient may be, for "clipped".
-    moment_bound : float, default 1.0
-        What the mean square of each column of gradients is at most, for "robust". A wrong one costs accuracy, and
-        no privacy.
-    truncation : float, optional
-        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
-    split : bool, default False
-        For "truncated": use each row in one step alone.
-    as_printed : bool, default False
-        Compute the papers' gradients as printed, mistakes included, for comparison.
+        The largest number of columns that matter. All others get coefficients of 0. Columns are chosen privately, at a
+        cost that hardly depends on how many there are; see :mod:`tacit.regressions.screening`. A published method
+        chooses anew in each step.
+    init : (n_features,) array, optional
+        A public guess of the coefficients of one of two opposite components, which helps "moments" choose columns. It
+        does without one.
     n_iter : int or "auto", default "auto"
-        How many releases the budget is shared among.
+        Number of releases of "moments".
 
     Attributes
     ----------
@@ -76,14 +74,14 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     intercept_, scales_ : (n_components,) arrays
     coef_errors_ : (n_components, n_features) array or None
         Standard errors of ``coef_``, with the noise, as if it were known which component each row is of: more where
-        components overlap. None for the papers' methods.
+        components overlap. None with published methods.
     inputs_mean_ : (n_features,) array
     inputs_covariance_ : (n_features, n_features) array
-        Found on the way; the papers' methods take inputs to be standard normal.
+        With a `sparsity`, of the columns in support_ alone. Published methods take inputs to be standard normal.
     support_ : (sparsity,) array
-        With a `sparsity`, the columns that were chosen, in ascending order.
+        With a `sparsity`, the columns that matter, in ascending order.
     n_iter_ : int
-        How many rounds of releases were made.
+        Number of releases, where the choices of one step count as one.
 
     Examples
     --------
@@ -100,20 +98,22 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     """
 
     n_components: int = field(default=2, kw_only=False)
-    method: str = "moments"
+    method: Any = "moments"
     symmetric: bool = False
     fit_intercept: bool = True
-    scale: float | None = None
     sparsity: int | None = None
-    init: Any = "random"
-    learning_rate: float = 1.0
-    clip: float = 1.0
-    moment_bound: float = 1.0
-    truncation: float | None = None
-    split: bool = False
-    as_printed: bool = False
+    init: Any = None
     target_bounds: Any = None
     n_iter: int | str = "auto"
+
+    _has_target = True
+    _methods = ("moments",)
+    _published: ClassVar = {
+        "clipped": ("ClippedGradientEM", {}),
+        "robust": ("RobustGradientEM", {}),
+        "truncated": ("TruncatedGradientEM", {}),
+    }
+    _moved: ClassVar = {name: words for name, words in MOVED.items() if name != "init"}
 
     def fit(self, X: Any, y: Any = None) -> MixtureOfRegressions:
         """Fit the regressions to rows, spending the budget.
@@ -123,21 +123,61 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : (n,) array, or the name of a column of `X`
         """
-        budget = self._checked()
-        domain, rows = self._open_both(X, y)
+        budget, published = self._check_parameters()
+        domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, self.n_components, "n_components")
-        steps = self._model(domain, n_rows, budget).steps()
-        purpose = f"{type(self).__name__}({self.n_components}, method={self.method!r})"
-        curator = self._curator(rows, domain, steps, budget, purpose)
-        model = self._model(self._enter(curator, domain), n_rows, budget)
+        check_sparsity(self.sparsity, domain.columns - 1)
         with progress(self.verbose, f"Fitting {self.n_components} regression(s)") as watch:
-            state = run(model, curator, watch)
-        found = self._chosen(model.finish(state))
-        self._publish(self._of_all(found) if isinstance(found, Found) else self._opposite(found))
-        self.n_iter_ = len(model.rounds)
-        notes = [f"Mixture of {self.n_components} regression(s), method {self.method}.", *self._gradient_notes()]
+            if published is None:
+                curator = self._fit_moments(rows, domain, n_rows, budget, watch)
+            else:
+                curator, beta = fit_published(self, "symmetric regressions", rows, domain, n_rows, budget, watch)
+                self._publish(self._opposite_regressions(beta, float(published.scale)))
+        notes = [f"Mixture of {self.n_components} regression(s), method {method_name(published)}."]
+        notes += method_notes(published, self.sparsity, self.n_features_in_)
         self._certify(curator, budget, n_rows, notes)
         return self
+
+    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch) -> Curator:
+        inputs, symmetric = domain.columns - 1, self.symmetric
+        guess, screening = read_guess(self.init, inputs), None
+        if self.sparsity is not None:
+            screen, centred = ("interaction", False) if symmetric else ("association", self.fit_intercept)
+            screening = ScreeningSchedule(screen, self.sparsity, inputs, centred, guided=guess is not None)
+        # Signs of the columns that are chosen tell in which direction two opposite components differ.
+        grow = screening is None or not symmetric
+        schedule = regression_schedule(
+            self.n_components, self.sparsity or inputs, self.n_iter, symmetric=symmetric, grow=grow
+        )
+        steps, before = screen_first(screening, schedule.steps())
+        curator = self._curator(rows, domain, steps, budget, self._purpose())
+        domain = self._enter(curator, domain)
+
+        zero, columns, direction = -domain.centre / domain.scale, np.arange(domain.columns), None
+        view: Curator | ColumnView = curator
+        total = before + schedule.n_releases
+        if screening is not None:
+            guess = None if guess is None else guess * domain.scale[:-1]
+            support = choose_support(curator, screening, zero, guess, part_of(watch, 0, total))
+            view = ColumnView(curator, (*support.columns, inputs))
+            columns = np.array(view.columns)
+            direction = None if grow else np.array(support.signs, dtype=np.float64)
+            self.support_ = columns[:-1]
+        estimates = fit_regressions(
+            view,
+            schedule,
+            PublicFacts(len(columns), n_rows, domain.least_variances[columns]),
+            symmetric=symmetric,
+            origin=None if self.fit_intercept and not symmetric else zero[columns],
+            direction=direction,
+            watch=part_of(watch, before, total),
+        )
+        coefficients = estimates.regressions.coefficients
+        slopes = spread_over_columns(self, coefficients[:, 1:])
+        coefficients = np.column_stack([coefficients[:, 0], slopes])
+        self._publish(replace(estimates, regressions=replace(estimates.regressions, coefficients=coefficients)))
+        self.n_iter_ = total
+        return curator
 
     def predict(self, X: Any) -> Array:
         """Return the mean of the target for each row, over all components."""
@@ -148,7 +188,7 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         """Return each component's prediction for each row, (rows, n_components)."""
         check_is_fitted(self)
         centre, scale = self._target
-        return centre + scale * self._predicted(self._standard_rows(X)).T
+        return centre + scale * self._predict_standard(self._standard_rows(X)).T
 
     def predict_proba(self, X: Any, y: Any = None) -> Array:
         """Return the probability of each component, (rows, n_components), given inputs and targets.
@@ -169,7 +209,17 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         """Return the mean log density of targets given inputs."""
         return float(self.log_density(X, y).mean())
 
-    def _predicted(self, rows: Array) -> Array:
+    def _standard_rows(self, X: Any) -> Array:
+        return np.concatenate(list(self._standard_blocks(X)))
+
+    def _standard_target(self, y: Any) -> Array:
+        """Return targets to be scored, in standard coordinates."""
+        values = target_numbers(y)
+        if not np.isfinite(values).all():
+            raise ValueError("y must be one column of finite numbers.")
+        return (values - self._target[0]) / self._target[1]
+
+    def _predict_standard(self, rows: Array) -> Array:
         """Return the components' predictions in standard coordinates, (K, rows)."""
         coefficients = self._regressions.coefficients
         return coefficients[:, :1] + coefficients[:, 1:] @ rows.T
@@ -180,22 +230,28 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
         if len(rows) != len(target):
             raise ValueError("X and y must have as many rows as each other.")
         parts = self._regressions
-        residuals = (target - self._predicted(rows)) / parts.scales[:, None]
+        residuals = (target - self._predict_standard(rows)) / parts.scales[:, None]
         units = np.log(parts.weights / parts.scales / self._target[1])[:, None] - 0.5 * math.log(2 * math.pi)
         return units - 0.5 * residuals**2
 
-    def _checked(self) -> Budget:
-        if not isinstance(self.n_components, numbers.Integral) or self.n_components < 1:
+    @property
+    def _needs_bounds(self) -> bool:  # type: ignore[override]
+        return find_published(self) is None
+
+    def _purpose(self) -> str:
+        return f"{type(self).__name__}({self.n_components}, method={method_name(find_published(self))!r})"
+
+    def _check_parameters(self) -> tuple[Budget, Any]:
+        """Refuse, in a sentence, what makes no sense; return the budget, and the published method if it is one."""
+        check_count("n_components", self.n_components)
+        published = find_published(self)
+        check_sparsity(self.sparsity)
+        if published is not None:
+            refuse_options(self, published, "n_iter", "init")
+        if published is not None and not self.symmetric:
             raise ValueError(
-                f"n_components must be a whole number, at least 1, and it is {describe(self.n_components)}."
-            )
-        self._check_gradient_options(("clipped", "robust", "truncated"))
-        if self.method == "moments" and self.scale is not None:
-            raise ValueError('method="moments" estimates the scale of each component; leave out scale.')
-        if self.method != "moments" and not self.symmetric:
-            raise ValueError(
-                f'method="{self.method}" is for two components with opposite coefficients: pass symmetric=True, or use '
-                'method="moments".'
+                f"{method_name(published)} is for two components with opposite coefficients: pass symmetric=True, or "
+                'use method="moments".'
             )
         if self.symmetric and self.n_components != 2:
             raise ValueError(f"symmetric=True is for two components, and n_components is {self.n_components}.")
@@ -204,94 +260,62 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
                 "sparsity is for one component, or two with opposite coefficients (symmetric=True). Columns that act "
                 "differently in several groups are not searched for: choose them beforehand, or leave out sparsity."
             )
-        if self.sparsity is not None and self.n_components == 1 and self._guess_given():
-            raise ValueError("One regression needs no start; leave out init.")
-        return checked_budget(self, missing=("error", "ignore"))
-
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> ScoreMoments | SparseMoments | GradientEM:
-        if self.method != "moments":
-            return self._gradient_em(SymmetricRegressionGradient, domain.columns - 1, n_rows, budget)
-        zero = -domain.centre / domain.scale
-        origin = None if self.fit_intercept and not self.symmetric else zero
-
-        def few(columns: Array, direction: Array | None = None) -> ScoreMoments:
-            return ScoreMoments(
-                self.n_components,
-                len(columns) - 1,
-                self.neighbors,
-                n_rows,
-                self.n_iter,
-                self.symmetric,
-                None if origin is None else origin[columns],
-                domain.least_variances[columns],
-                direction,
+        if self.init is not None and not (self.symmetric and self.sparsity is not None):
+            raise ValueError(
+                "init helps to choose columns of two opposite components (symmetric=True, with a sparsity). Otherwise "
+                'method="moments" needs no start; leave it out.'
             )
+        return check_budget(self, missing=("error", "ignore")), published
 
-        if self.sparsity is None:
-            return few(np.arange(domain.columns))
-
-        def chosen(found: Screened) -> ScoreMoments:
-            columns = np.array([*found.columns, domain.columns - 1])
-            return few(columns, np.array(found.signs, dtype=np.float64) if self.symmetric else None)
-
-        if not self.symmetric:
-            return self._sparse("association", zero, chosen, centred=origin is None)
-        guess = self._guess(domain.columns - 1)
-        return self._sparse("interaction", zero, chosen, None if guess is None else guess * domain.scale[:-1])
-
-    def _of_all(self, found: Found) -> Found:
-        """Return regressions on all columns, from those on the columns that were chosen."""
-        few = found.regressions
-        slopes = self._among_all(few.coefficients[:, 1:], self._domain.columns)
-        coefficients = np.column_stack([few.coefficients[:, 0], slopes])
-        return replace(found, regressions=replace(few, coefficients=coefficients))
-
-    def _opposite(self, beta: Array) -> Found:
+    def _opposite_regressions(self, beta: Array, noise: float) -> RegressionEstimates:
         """Return coefficients beta and -beta of rows in their own units as regressions in standard coordinates."""
         centre, scale = self._target
         both = np.stack([beta, -beta])
         intercepts = (both @ self._domain.centre - centre) / scale
         coefficients = np.column_stack([intercepts, both * self._domain.scale / scale])
-        found = Regressions(np.full(2, 0.5), coefficients, np.full(2, float(self.scale) / scale))
-        inputs = self._inputs_used()
+        regressions = Regressions(np.full(2, 0.5), coefficients, np.full(2, noise / scale))
+        inputs = columns_used(self)
         units = self._domain.scale[inputs]
-        return Found(found, None, -self._domain.centre[inputs] / units, np.diag(units**-2.0))
+        return RegressionEstimates(regressions, None, -self._domain.centre[inputs] / units, np.diag(units**-2.0))
 
-    def _publish(self, found: Found) -> None:
+    def _publish(self, estimates: RegressionEstimates) -> None:
         """Set the public attributes, in the units of inputs and target."""
-        centre, scale = self._target
-        # Stored row by row, so that a model that comes back from a file computes the same, to the last digit.
-        found = Found(*(None if each is None else _by_rows(each) for each in vars(found).values()))
-        regressions, inputs = found.regressions, self._inputs_used()
+        # Arrays are stored row by row, so that a model that comes back from a file computes the same to the last digit.
+        parts = (np.ascontiguousarray(part) for part in vars(estimates.regressions).values())
+        regressions = self._regressions = Regressions(*parts)
+        errors = None if estimates.errors is None else np.ascontiguousarray(estimates.errors)
+        mean, covariance = (np.ascontiguousarray(part) for part in (estimates.mean, estimates.covariance))
+        self._estimates = RegressionEstimates(regressions, errors, mean, covariance)
+        (centre, scale), inputs = self._target, columns_used(self)
         units = self._domain.scale[inputs]
         slopes = scale * regressions.coefficients[:, 1:] / self._domain.scale
-        self._found, self._regressions = found, regressions
         self.weights_ = regressions.weights
         self.coef_ = slopes
         self.intercept_ = centre + scale * regressions.coefficients[:, 0] - slopes @ self._domain.centre
         self.scales_ = scale * regressions.scales
-        self.inputs_mean_ = self._domain.centre[inputs] + units * found.mean
-        self.inputs_covariance_ = found.covariance * np.outer(units, units)
+        self.inputs_mean_ = self._domain.centre[inputs] + units * mean
+        self.inputs_covariance_ = covariance * np.outer(units, units)
         variances = self._coefficient_covariances()
         self.coef_errors_ = None
         if variances is not None:
-            self.coef_errors_ = self._among_all(np.sqrt(np.einsum("kii->ki", variances)), self._domain.columns)
+            deviations = np.sqrt(np.einsum("kii->ki", variances))
+            self.coef_errors_ = spread_over_columns(self, deviations)
 
     def _coefficient_covariances(self) -> Array | None:
-        """Return how coefficients of each component err together, (K, d, d), in the units of inputs and target.
+        """Return the covariances of errors of coefficients, (K, d, d), in the units of inputs and target.
 
-        With a `sparsity`, those of the columns that were chosen.
+        With a `sparsity`, those of the columns in ``support_``.
         """
-        found, inputs = self._found, self._inputs_used()
+        estimates, inputs = self._estimates, columns_used(self)
         units = self._domain.scale[inputs]
-        if found.errors is None:
+        if estimates.errors is None:
             return None
-        second = found.covariance
-        if not self.fit_intercept or self.symmetric:  # measured from where all inputs are 0
-            apart = found.mean + self._domain.centre[inputs] / units
+        second = estimates.covariance
+        if not self.fit_intercept or self.symmetric:  # Inputs are measured from where all of them are 0.
+            apart = estimates.mean + self._domain.centre[inputs] / units
             second = second + np.outer(apart, apart)
         inverse = np.linalg.inv(second) / np.outer(units, units)
-        return (self._target[1] * found.errors[:, None, None]) ** 2 * inverse
+        return (self._target[1] * estimates.errors[:, None, None]) ** 2 * inverse
 
     _about = (
         "the last of its columns is the target. In component k, which a share weights[k] of rows are of, the z of the "
@@ -300,36 +324,32 @@ class MixtureOfRegressions(GradientMethods, SupervisedEstimator):
     )
 
     def _stored(self) -> dict[str, Any]:
-        errors = None if self._found.errors is None else self._found.errors.tolist()
+        estimates = self._estimates
+        errors = None if estimates.errors is None else estimates.errors.tolist()
         return {
             "regressions": {name: values.tolist() for name, values in vars(self._regressions).items()}
             | {"errors": errors},
-            "inputs": {"mean": self._found.mean.tolist(), "covariance": self._found.covariance.tolist()},
-            **self._stored_support(),
+            "inputs": {"mean": estimates.mean.tolist(), "covariance": estimates.covariance.tolist()},
+            **write_support(self),
         }
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked()
-        self._restore_support(values)
-        stored, wide, used = values["regressions"], self._domain.columns, len(self._inputs_used())
-        errors = None if self.method != "moments" else np.array(stored["errors"], float)
+        _, published = self._check_parameters()
+        read_support(self, values)
+        stored, wide, used = values["regressions"], self._domain.columns, len(columns_used(self))
+        errors = None if published is not None else np.array(stored["errors"], float)
         mean, covariance = (np.array(values["inputs"][name], float) for name in ("mean", "covariance"))
-        found = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))
+        regressions = Regressions(*(np.array(stored[name], float) for name in ("weights", "coefficients", "scales")))
         check_shapes(
-            weights=(found.weights, (self.n_components,)),
-            coefficients=(found.coefficients, (self.n_components, 1 + wide)),
-            scales=(found.scales, (self.n_components,)),
-            errors=(found.scales if errors is None else errors, (self.n_components,)),
+            weights=(regressions.weights, (self.n_components,)),
+            coefficients=(regressions.coefficients, (self.n_components, 1 + wide)),
+            scales=(regressions.scales, (self.n_components,)),
+            errors=(regressions.scales if errors is None else errors, (self.n_components,)),
             mean=(mean, (used,)),
             covariance=(covariance, (used, used)),
         )
-        np.linalg.cholesky(covariance)
-        if (found.weights < 0).any() or abs(found.weights.sum() - 1) > 1e-6 or (found.scales <= 0).any():
+        np.linalg.cholesky(covariance)  # This refuses a matrix that is no covariance.
+        weights, scales = regressions.weights, regressions.scales
+        if (weights < 0).any() or abs(weights.sum() - 1) > 1e-6 or (scales <= 0).any():
             raise ValueError("weights must be shares of 1, and scales positive")
-        self._publish(Found(found, errors, mean, covariance))
-
-
-def _by_rows(values: Any) -> Any:
-    if isinstance(values, Regressions):
-        return Regressions(*map(_by_rows, vars(values).values()))
-    return np.ascontiguousarray(values)
+        self._publish(RegressionEstimates(regressions, errors, mean, covariance))

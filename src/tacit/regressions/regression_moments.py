@@ -1,78 +1,176 @@
 """Mixtures of regressions by moments of scores: the default method.
 
-First the whole table is one Gaussian: a few releases in its own coordinates, as in :mod:`tacit.mixture.scale_free`,
-tell where inputs lie and how they scatter. From then on inputs are u, about standard normal, and a component's scores e
-(1, u), with e its residual in units of its own scale, have mean 0 and covariance 1 when it is right. One release of
-their counts, means and second moments (:class:`tacit.statistics.ComponentMoments` of
-:class:`tacit.statistics.RegressionScores`) is an iteration of EM:
+A component's score of a row is e (1, u): e is its residual in units of its own scale, and u are the inputs in
+coordinates in which they are about standard normal. Where the component is right, scores have mean 0 and covariance 1.
+One release of counts, means and second moments of scores (:class:`tacit.statistics.ComponentMoments` of
+:class:`tacit.statistics.RegressionScores`) is an iteration of EM::
 
-- the *mean* score is the Newton step for the coefficients, as inputs are white; the noise on it is relative to the
-  residuals, not to the range of the target;
-- the *trace* of the second moment tells how large residuals are;
-- while the mixture grows, the *direction* in which the second moment is longest is the one in which coefficients of two
-  groups of rows differ: there the component is split.
+    a few releases of the whole table as one Gaussian, in its own coordinates: where inputs lie and how they scatter
+    one regression, that of the Gaussian
+    until there are twice as many components as asked for, and then as many
+        split components, or merge them, as far as the noise allows
+        release counts, means and second moments of scores
+        move each component by what its scores say, less what is noise
 
-Scores are clipped. Where errors are symmetric that has no bias, only a factor on steps and on scales, which is known
-and undone.
+- The *mean* score is the Newton step for the coefficients, because inputs are white. Its noise is relative to the
+  residuals, not to the range of the target.
+- The *trace* of the second moment tells how large residuals are.
+- While the mixture grows, the *direction* in which the second moment is longest is the one in which coefficients of two
+  groups of rows differ. The component is split along it.
+
+Scores are clipped. Where errors are symmetric that has no bias. It multiplies steps and scales by factors that are
+known and undone.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.fitting.shrinkage import shrunk
-from tacit.mixture.scale_free import Fit, ScaleFree
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
+from tacit.fitting.clipping import clipped_score_moments
+from tacit.fitting.column_view import ColumnView
+from tacit.fitting.progress import Watch
+from tacit.fitting.shrinkage import posterior_variance, shrink
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
+from tacit.privacy import Step
 from tacit.regressions.regressions import Regressions
+from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, RegressionScores, numbers_in_second_moment
-from tacit.statistics.components import Array
 
+# Names of the plan's steps.
 WHITENING, GROWING, REFINING, FINAL = "whitening moments", "growing scores", "refining scores", "final scores"
-_SHARES = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}  # of the budget, in squared signal-to-noise
+
+# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
+# generated tables.
+
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
+_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}
+# Weights of counts, means and second moments within a release, by the kind of second moment.
+_MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
+
+# Numbers of releases: of the whole table, for each number of components while these grow, and by default afterwards.
 _WHITENING_ROUNDS = 3
 _ROUNDS_PER_SIZE = 2
 _REFINING_ROUNDS = 5
-_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}  # of counts, means and second moments
-RADIUS = 1.3  # times the length of an ordinary score
-_BEYOND = 1.5  # by how much inputs may be longer than ordinary ones
-_LEAST_DOUBT = 0.05
-_LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0  # of a scale's square in one round
-_ERROR = 1.0  # of coefficients, in scales: components with larger errors cannot be told apart
+
+# Clip radius of scores, in root mean square lengths of scores.
+RADIUS = 1.3
+# White inputs are clipped at their root mean square length and so much more.
+_INPUT_MARGIN = 1.5
+
+# Each round takes coefficients to be off by this much at least, as a variance in units of the squared scale.
+_LEAST_PRIOR_VARIANCE = 0.05
+# Factors by which the square of a scale changes in one round, at least and at most.
+_LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0
+# There are as many components as can have coefficients with errors below this, in units of their scales. Components
+# with larger errors cannot be told apart.
+_TOLERABLE_ERROR = 1.0
+# A component has at least this part of the rows that it would have if all components were equally heavy.
+_LEAST_WEIGHT = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class Stand:
-    """Where a fit stands: inputs as a Gaussian, and once those are known, the regressions."""
+@dataclass(frozen=True)
+class RegressionSchedule:
+    """The releases of a fit: public numbers, from which the plan and the fit both follow.
 
-    inputs: Fit
-    regressions: Regressions | None = None
-    directions: Array | None = None  # in which components are to be split, (K, 1 + d)
-    doubts: Array | None = None  # how far off coefficients may be, as variances in units of the scales, (K,)
-    noise: float = 0.0  # on the step of a component that has all rows, in units of its scale, at the last release
+    Parameters
+    ----------
+    n_components, columns : int
+        `columns` is the number of inputs, without the target.
+    growing_sizes : tuple of int
+        Largest number of components in each release while the mixture grows.
+    refining_rounds : int
+        Number of releases of `n_components` components that follow, before a final one.
+    """
+
+    n_components: int
+    columns: int
+    growing_sizes: tuple[int, ...]
+    refining_rounds: int
 
     @property
-    def rows(self) -> float | None:
-        """How many rows there are, as far as is known."""
-        return self.inputs.rows
+    def score_rounds(self) -> list[tuple[str, int]]:
+        """The step and the largest number of components of each release of scores."""
+        after = [REFINING] * self.refining_rounds + [FINAL]
+        return [(GROWING, size) for size in self.growing_sizes] + [(step, self.n_components) for step in after]
+
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return _WHITENING_ROUNDS + len(self.score_rounds)
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps, with noise relative to each other."""
+        wide = 1 + self.columns
+        counts = Counter([WHITENING] * _WHITENING_ROUNDS + [step for step, _ in self.score_rounds])
+        most = {GROWING: max(self.growing_sizes, default=0), REFINING: self.n_components, FINAL: self.n_components}
+        numbers = {step: 1 + wide + numbers_in_second_moment(_second_moments(step), wide) for step in most}
+        sizes = {WHITENING: numbers_in_round(wide)} | {step: most[step] * numbers[step] for step in most}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
+
+
+def regression_schedule(
+    n_components: int, columns: int, n_iter: int | str = "auto", *, symmetric: bool = False, grow: bool = True
+) -> RegressionSchedule:
+    """Return the schedule of a fit.
+
+    Parameters
+    ----------
+    n_components, columns : int
+        `columns` is the number of inputs, without the target.
+    n_iter : int or "auto"
+        Number of releases.
+    symmetric : bool
+        Whether there are two components with opposite coefficients.
+    grow : bool
+        Whether components grow from one. Otherwise it is known in which direction two of them differ.
+
+    Examples
+    --------
+    >>> schedule = regression_schedule(3, columns=2, n_iter=20)
+    >>> schedule.growing_sizes, schedule.refining_rounds
+    ((1, 1, 2, 2, 4, 4, 6, 6), 8)
+    """
+    growing = _growing_sizes(n_components, symmetric) if grow else ()
+    before = _WHITENING_ROUNDS + len(growing)
+    refining = _REFINING_ROUNDS if n_iter == "auto" else int(n_iter) - before - 1
+    if refining < 0:
+        raise ValueError(
+            f"n_iter is {n_iter}, and {n_components} component(s) take {before} release(s) before they "
+            f'can be refined, and one more; pass n_iter={before + 1} or more, or "auto".'
+        )
+    return RegressionSchedule(n_components, columns, growing, refining)
+
+
+def _growing_sizes(n_components: int, symmetric: bool) -> tuple[int, ...]:
+    if n_components == 1:
+        return ()
+    if symmetric:
+        sizes = [1]
+    else:
+        most = 2 * n_components
+        sizes = [size for size in (2**power for power in range(most.bit_length())) if size < most] + [most]
+    return tuple(size for size in sizes for _ in range(_ROUNDS_PER_SIZE))
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a fit comes to, in standard coordinates.
+class RegressionEstimates:
+    """What a fit returns, in standard coordinates.
 
     Parameters
     ----------
     regressions : Regressions
         On inputs that need not be white.
     errors : (K,) array or None
-        How far off coefficients are, in any direction in which inputs are of length 1, as standard deviations: noise
-        and chance, as if it were known which component each row is of. None where it is not known.
+        Standard errors of coefficients, in any direction in which inputs are of length 1: of noise and of sampling, as
+        if it were known which component each row belongs to. None where they are not known.
     mean, covariance : (d,) and (d, d) arrays
         Of the inputs.
     """
@@ -83,234 +181,205 @@ class Found:
     covariance: Array
 
 
-@dataclass
-class ScoreMoments:
-    """Mixture of regressions of the last column on the others, run by :func:`tacit.fitting.engine.run`.
+@dataclass(frozen=True, eq=False)
+class _ScoreEstimates:
+    """Regressions on white inputs as of the last release, and what the next one needs to know of them."""
+
+    regressions: Regressions
+    prior_variances: Array  # How far off coefficients may be, as variances in units of the squared scales, (K,).
+    directions: Array | None  # The directions along which components can be split, (K, 1 + d).
+    rows: float | None
+    step_noise: float = 0.0  # On the step of a component that has all rows, in units of its scale.
+
+
+def fit_regressions(
+    curator: Curator | ColumnView,
+    schedule: RegressionSchedule,
+    facts: PublicFacts,
+    *,
+    symmetric: bool = False,
+    origin: Array | None = None,
+    direction: Array | None = None,
+    watch: Watch = lambda done, total: None,
+) -> RegressionEstimates:
+    """Return private regressions of the last column on the others, heaviest first.
 
     Parameters
     ----------
-    n_components, columns : int
-        Columns of inputs, without the target.
-    neighbors : {"replace_one", "add_remove"}
-    rows : int or None
-        The number of rows, where it is public.
-    n_iter : int or "auto"
-        Number of releases.
+    curator : Curator or ColumnView
+        Its plan must have the schedule's steps, calibrated.
+    schedule : RegressionSchedule
+    facts : PublicFacts
+        Of inputs and target.
     symmetric : bool
-        Two components with opposite coefficients, equally heavy; takes an `origin`.
+        Two components with opposite coefficients, equally heavy. This takes an `origin`.
     origin : (1 + d,) array, optional
-        Where all inputs and the target are zero, in standard coordinates: regressions pass through it. Without it they
-        have intercepts.
-    least_variances : (1 + d,) array, optional
-        Public knowledge of how narrow a column can be.
+        Where all inputs and the target are zero. Regressions pass through it. Without it they have intercepts.
     direction : (d,) array, optional
-        In which the coefficients of two components differ, where that is public or private already: then it need not be
-        found.
+        The direction in which the coefficients of two components differ, if it is public or already private. It takes a
+        schedule without growing rounds.
+    watch : callable, optional
+        The function calls ``watch(done, total)`` after each release.
     """
+    gaussian = GaussianEstimate.of_bounds(facts)
+    for done in range(_WHITENING_ROUNDS):
+        gaussian = measure_gaussian(curator, WHITENING, gaussian, facts)
+        watch(done + 1, schedule.n_releases)
 
-    n_components: int
-    columns: int
-    neighbors: Relation
-    rows: int | None
-    n_iter: int | str = "auto"
-    symmetric: bool = False
-    origin: Array | None = None
-    least_variances: Array | float = 1e-8
-    direction: Array | None = None
-    sizes: list[int] = field(init=False)
-    rounds: list[str] = field(init=False)
+    centre, factor = _white_coordinates(gaussian, origin)
+    estimates = _one_regression(centre, factor, direction, gaussian.rows)
+    centre, factor = centre[:-1], factor[:-1, :-1]
+    for done, (step, size) in enumerate(schedule.score_rounds, _WHITENING_ROUNDS + 1):
+        noise = curator.noise(step, _score_moments(estimates.regressions, step, centre, factor))
+        estimates = _resize(
+            estimates, min(size, _affordable_number(step, noise, estimates.rows, len(centre))), symmetric
+        )
+        statistic = _score_moments(estimates.regressions, step, centre, factor)
+        measurement = curator.measure(step, statistic)
+        through_origin = origin is not None
+        estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, through_origin)
+        watch(done, schedule.n_releases)
 
-    def __post_init__(self) -> None:
-        growing = self._growing_sizes()
-        before = _WHITENING_ROUNDS + len(growing)
-        refining = _REFINING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - before - 1
-        if refining < 0:
-            raise ValueError(
-                f"n_iter is {self.n_iter}, and {self.n_components} component(s) take {before} release(s) before they "
-                f'can be refined, and one more; pass n_iter={before + 1} or more, or "auto".'
-            )
-        self.sizes = growing + [self.n_components] * (refining + 1)
-        self.rounds = [WHITENING] * _WHITENING_ROUNDS + [GROWING] * len(growing) + [REFINING] * refining + [FINAL]
-
-    def _growing_sizes(self) -> list[int]:
-        if self.n_components == 1 or self.direction is not None:
-            return []
-        most = 2 if self.symmetric else 2 * self.n_components
-        sizes = [1]
-        while 2 * sizes[-1] < most:
-            sizes.append(2 * sizes[-1])
-        sizes = [*sizes, most] if not self.symmetric else sizes
-        return [size for size in sizes for _ in range(_ROUNDS_PER_SIZE)]
-
-    def steps(self) -> list[Step]:
-        """Return the plan's steps."""
-        whitening = self._whitening()
-        steps: list[Step] = []
-        for name, share in _SHARES.items():
-            if not (count := self.rounds.count(name)):
-                continue
-            if name == WHITENING:
-                size = whitening.steps()[0].size
-            else:
-                sizes = self.sizes[: self.rounds.count(GROWING)] if name == GROWING else [self.n_components]
-                seconds = numbers_in_second_moment(_kind(name), 1 + self.columns)
-                size = max(sizes) * (2 + self.columns + seconds)
-            steps.append(Gaussian(name, 1.0 / math.sqrt(share), count, size))
-        return steps
-
-    def _whitening(self) -> ScaleFree:
-        return ScaleFree(1, self.columns + 1, "full", self.neighbors, self.rows, least_variances=self.least_variances)
-
-    def start(self) -> Stand:
-        """Return inputs and target as large as the bounds."""
-        return Stand(self._whitening().start())
-
-    def statistic(self, state: Stand, index: int, noise: Noise) -> tuple[Stand, ComponentMoments]:
-        """Return what the next round releases: moments of rows first, then of scores."""
-        name = self.rounds[index]
-        if name == WHITENING:
-            inputs, statistic = self._whitening().statistic(state.inputs, min(index, 1), noise)
-            return replace(state, inputs=inputs), statistic
-        state = self._sized(state, index, noise)
-        return state, self._scores(state, _kind(name))
-
-    def _scores(self, state: Stand, kind: Any) -> ComponentMoments:
-        parts = state.regressions
-        centre, factor = self._white(state)
-        centre, factor = centre[:-1], factor[:-1, :-1]
-        scores = RegressionScores(parts.weights, parts.coefficients, parts.scales, centre, factor, self._reach)
-        return ComponentMoments(scores, self._radius, *_WEIGHTS[kind], kind)
-
-    @property
-    def _reach(self) -> float:
-        """How long white inputs may be."""
-        return math.sqrt(self.columns) + _BEYOND
-
-    @property
-    def _radius(self) -> float:
-        """How long scores may be."""
-        return RADIUS * math.sqrt(1 + self.columns)
-
-    def _sized(self, state: Stand, index: int, noise: Noise) -> Stand:
-        """Return the state with this round's number of components, as far as the noise allows."""
-        if state.regressions is None:
-            state = self._first(state)
-        parts = state.regressions
-        size = min(self.sizes[index - _WHITENING_ROUNDS], self._affordable(state, index, noise))
-        if size == parts.count:
-            return state
-        if size < parts.count:
-            parts = parts.merge(size)
-        elif state.directions is not None:
-            parts = parts.split(min(size, 2 * parts.count), state.directions)
-        if self.symmetric and parts.count == 2:
-            parts = parts.mirrored()
-        return replace(state, regressions=parts, directions=None, doubts=np.ones(parts.count))
-
-    def _first(self, state: Stand) -> Stand:
-        """Return the state with one regression, that of the Gaussian of all columns."""
-        centre, factor = self._white(state)  # the factor's last row is the regression on white inputs, and what is left
-        coefficients = np.concatenate([centre[-1:], factor[-1, :-1]])
-        one = Regressions(np.ones(1), coefficients[None], factor[-1:, -1])
-        directions = None
-        if self.direction is not None:
-            white = factor[:-1, :-1].T @ self.direction
-            directions = np.concatenate([[0.0], white / np.linalg.norm(white)])[None]
-        return replace(state, regressions=one, directions=directions, doubts=np.ones(1))
-
-    def _white(self, state: Stand) -> tuple[Array, Array]:
-        """Return where all columns are measured from, and a factor of their second moment about it."""
-        mean, covariance = state.inputs.mixture.means[0], state.inputs.mixture.covariances[0]
-        if self.origin is None:
-            return mean, np.linalg.cholesky(covariance)
-        apart = mean - self.origin
-        return self.origin, np.linalg.cholesky(covariance + np.outer(apart, apart))
-
-    def _affordable(self, state: Stand, index: int, noise: Noise) -> int:
-        kind = _kind(self.rounds[index])
-        unit = noise(self._scores(state, kind))
-        error = unit * RADIUS * (1 + self.columns) / _WEIGHTS[kind][1]
-        return max(1, int(_ERROR * max(state.rows or 1.0, 1.0) / error))
-
-    def update(self, state: Stand, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Stand:
-        """Move each component by what its scores say, less what is noise."""
-        if self.rounds[index] == WHITENING:
-            return replace(state, inputs=self._whitening().update(state.inputs, 0, statistic, released, noise))
-        parts, radius, wide = state.regressions, statistic.radius, 1 + self.columns
-        counts, sums, squares = statistic.parts(released)
-        if self.rows is not None:
-            counts = counts + (self.rows - counts.sum()) / len(counts)
-        rows = max(float(counts.sum()), 1.0)
-        counts = np.maximum(counts, max(0.01 * rows / len(counts), noise / statistic.count))
-        kept, spread = kept_by_clipping(self.columns, statistic.components.reach, radius)
-        step_noise = noise * radius / statistic.mean / counts / kept
-        steps = [shrunk(*each)[0] for each in zip(sums / counts[:, None] / kept, step_noise, state.doubts)]
-        steps = np.stack(steps)
-        if self.origin is not None:
-            steps[:, 0] = 0.0
-        traces = np.einsum("kii->k", squares) if squares.ndim == 3 else squares
-        left = traces / counts / (wide * spread) - np.sum(steps**2, axis=1)
-        least = np.maximum(_LEAST_CHANGE, noise * radius**2 / statistic.second / counts / wide)
-        scales = parts.scales * np.sqrt(np.clip(left, least, _MOST_CHANGE))
-        coefficients = parts.coefficients + parts.scales[:, None] * steps
-        moved = Regressions(counts / counts.sum(), coefficients, scales)
-        if self.symmetric and moved.count == 2:
-            moved = moved.mirrored()
-        doubts = state.doubts * step_noise**2 / (state.doubts + step_noise**2) * (parts.scales / scales) ** 2
-        directions = self._longest(squares) if squares.ndim == 3 else None
-        inputs = replace(state.inputs, rows=rows)
-        unit = noise * radius / statistic.mean / rows / kept
-        return Stand(inputs, moved, directions, np.clip(doubts + _LEAST_DOUBT, 0.0, 1.0), unit)
-
-    def _longest(self, squares: Array) -> Array:
-        """Return the directions (K, 1 + d) in which scores are longest."""
-        if self.origin is not None:  # intercepts stay where they are, even where noise makes all else look negative
-            squares = squares[:, 1:, 1:]
-        axes = np.linalg.eigh(squares)[1][:, :, -1]
-        if self.origin is not None:
-            axes = np.column_stack([np.zeros(len(axes)), axes])
-        return axes * np.sign(axes[np.arange(len(axes)), np.argmax(np.abs(axes), axis=1)])[:, None]
-
-    def finish(self, state: Stand) -> Found:
-        """Return the regressions on inputs in standard coordinates, as many as asked for, heaviest first."""
-        centre, factor = self._white(state)
-        centre, factor = centre[:-1], factor[:-1, :-1]
-        parts = state.regressions.repeated(self.n_components).by_weight()
-        slopes = np.linalg.solve(factor.T, parts.coefficients[:, 1:].T).T
-        intercepts = parts.coefficients[:, 0] - slopes @ centre
-        kept, spread = kept_by_clipping(self.columns, self._reach, self._radius)
-        chance = spread / kept**2 / max(state.rows or 1.0, 1.0)  # what is clipped says less
-        variances = (state.noise / parts.weights) ** 2 + chance / parts.weights
-        if self.symmetric:  # the mean of two, one of them turned round
-            variances = variances / 2
-        inputs = state.inputs.mixture
-        found = replace(parts, coefficients=np.column_stack([intercepts, slopes]))
-        errors = parts.scales * np.sqrt(variances)
-        return Found(found, errors, inputs.means[0, :-1], inputs.covariances[0, :-1, :-1])
+    regressions = estimates.regressions.repeat_heaviest(schedule.n_components).by_weight()
+    slopes = np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T).T
+    intercepts = regressions.coefficients[:, 0] - slopes @ centre
+    return RegressionEstimates(
+        replace(regressions, coefficients=np.column_stack([intercepts, slopes])),
+        _standard_errors(regressions, estimates, len(centre), symmetric),
+        gaussian.mean[:-1],
+        gaussian.covariance[:-1, :-1],
+    )
 
 
-def _kind(name: str) -> str:
-    return "full" if name == GROWING else "spherical"
+def _white_coordinates(gaussian: GaussianEstimate, origin: Array | None) -> tuple[Array, Array]:
+    """Return where all columns are measured from, and a factor of their second moment about it."""
+    if origin is None:
+        return gaussian.mean, np.linalg.cholesky(gaussian.covariance)
+    apart = gaussian.mean - origin
+    return origin, np.linalg.cholesky(gaussian.covariance + np.outer(apart, apart))
 
 
-@lru_cache(maxsize=16)
-def kept_by_clipping(columns: int, reach: float, radius: float) -> tuple[float, float]:
-    """Return by what clipping multiplies a step of coefficients, and the mean squared length of scores.
+def _one_regression(centre: Array, factor: Array, direction: Array | None, rows: float | None) -> _ScoreEstimates:
+    """Return the regression of the Gaussian of all columns.
 
-    Scores are e (1, u) with e and u standard normal. As residuals move by <d, (1, u)>, scores within the radius move by
-    that times (1, u), and those beyond hardly move.
+    The factor's last row has the coefficients on white inputs, and then the scale of what is left.
+    """
+    coefficients = np.concatenate([centre[-1:], factor[-1, :-1]])
+    directions = None
+    if direction is not None:
+        white = factor[:-1, :-1].T @ direction
+        directions = np.concatenate([[0.0], white / np.linalg.norm(white)])[None]
+    return _ScoreEstimates(Regressions(np.ones(1), coefficients[None], factor[-1:, -1]), np.ones(1), directions, rows)
+
+
+def _score_moments(regressions: Regressions, step: str, centre: Array, factor: Array) -> ComponentMoments:
+    """Return what a release of the step sums, for inputs that are white in coordinates of this centre and factor."""
+    kind, columns = _second_moments(step), len(centre)
+    scores = RegressionScores(
+        regressions.weights, regressions.coefficients, regressions.scales, centre, factor, _input_radius(columns)
+    )
+    return ComponentMoments(scores, _score_radius(columns), *_MOMENT_WEIGHTS[kind], kind)
+
+
+def _second_moments(step: str) -> Literal["full", "spherical"]:
+    """Return what is released of second moments: while components grow, the direction to split along is wanted."""
+    return "full" if step == GROWING else "spherical"
+
+
+def _input_radius(columns: int) -> float:
+    return math.sqrt(columns) + _INPUT_MARGIN
+
+
+def _score_radius(columns: int) -> float:
+    return RADIUS * math.sqrt(1 + columns)
+
+
+def _affordable_number(step: str, noise: float, rows: float | None, columns: int) -> int:
+    """Return the largest number of equally heavy components whose coefficients have tolerable errors."""
+    error = noise * RADIUS * (1 + columns) / _MOMENT_WEIGHTS[_second_moments(step)][1]
+    return max(1, int(_TOLERABLE_ERROR * max(rows or 1.0, 1.0) / error))
+
+
+def _resize(estimates: _ScoreEstimates, size: int, symmetric: bool) -> _ScoreEstimates:
+    """Return estimates of `size` components, or of twice as many as there are if that is less."""
+    regressions = estimates.regressions
+    if size == regressions.count:
+        return estimates
+    if size < regressions.count:
+        regressions = regressions.merge(size)
+    elif estimates.directions is not None:
+        regressions = regressions.split(min(size, 2 * regressions.count), estimates.directions)
+    if symmetric and regressions.count == 2:
+        regressions = regressions.mirror()
+    priors = np.ones(regressions.count)
+    return replace(estimates, regressions=regressions, directions=None, prior_variances=priors)
+
+
+def _m_step(
+    estimates: _ScoreEstimates,
+    statistic: ComponentMoments,
+    measurement: Measurement,
+    n_rows: int | None,
+    symmetric: bool,
+    through_origin: bool,
+) -> _ScoreEstimates:
+    """Move each component by what its scores say, less what is noise."""
+    regressions, priors = estimates.regressions, estimates.prior_variances
+    noise, radius, wide = measurement.noise, statistic.radius, regressions.coefficients.shape[1]
+    counts, sums, squares = statistic.parts(measurement.value)
+    if n_rows is not None:
+        counts = counts + (n_rows - counts.sum()) / len(counts)
+    rows = max(float(counts.sum()), 1.0)
+    counts = np.maximum(counts, max(_LEAST_WEIGHT * rows / len(counts), noise / statistic.count))
+
+    kept, spread = clipped_score_moments(wide - 1, statistic.components.reach, radius)
+    step_noise = noise * radius / statistic.mean / counts / kept
+    mean_scores = sums / counts[:, None] / kept
+    steps = np.stack([shrink(*component)[0] for component in zip(mean_scores, step_noise, priors)])
+    if through_origin:
+        steps[:, 0] = 0.0
+    traces = np.einsum("kii->k", squares) if squares.ndim == 3 else squares
+    changes = traces / counts / (wide * spread) - np.sum(steps**2, axis=1)
+    least = np.maximum(_LEAST_CHANGE, noise * radius**2 / statistic.second / counts / wide)
+    scales = regressions.scales * np.sqrt(np.clip(changes, least, _MOST_CHANGE))
+    coefficients = regressions.coefficients + regressions.scales[:, None] * steps
+    new = Regressions(counts / counts.sum(), coefficients, scales)
+    if symmetric and new.count == 2:
+        new = new.mirror()
+
+    priors = posterior_variance(priors, step_noise**2) * (regressions.scales / scales) ** 2
+    return _ScoreEstimates(
+        new,
+        np.clip(priors + _LEAST_PRIOR_VARIANCE, 0.0, 1.0),
+        longest_directions(squares, through_origin) if squares.ndim == 3 else None,
+        rows,
+        noise * radius / statistic.mean / rows / kept,
+    )
+
+
+def longest_directions(second_moments: Array, through_origin: bool) -> Array:
+    """Return the directions (K, 1 + d) in which scores with these second moments (K, 1 + d, 1 + d) are longest.
+
+    Through the origin, they leave intercepts alone, even where noise makes all else look negative.
 
     Examples
     --------
-    >>> [round(part, 2) for part in kept_by_clipping(10, 1e9, 1e9)]
-    [1.0, 1.0]
+    >>> longest_directions(np.array([[[5.0, 0.0], [0.0, 1.0]]]), through_origin=True)
+    array([[0., 1.]])
     """
-    rng = np.random.default_rng(0)
-    squares = 1 + np.minimum(rng.chisquare(columns, 1 << 16), reach**2)
-    residuals = rng.normal(size=1 << 16) ** 2
-    inside = residuals * squares < radius**2
-    ordinary = 1 + columns
-    return (
-        float(np.mean(inside * squares) / ordinary),
-        float(np.mean(np.minimum(residuals * squares, radius**2)) / ordinary),
-    )
+    if through_origin:
+        second_moments = second_moments[:, 1:, 1:]
+    axes = np.linalg.eigh(second_moments)[1][:, :, -1]
+    if through_origin:
+        axes = np.column_stack([np.zeros(len(axes)), axes])
+    return axes * np.sign(axes[np.arange(len(axes)), np.argmax(np.abs(axes), axis=1)])[:, None]
+
+
+def _standard_errors(regressions: Regressions, estimates: _ScoreEstimates, columns: int, symmetric: bool) -> Array:
+    """Return the standard errors of coefficients (K,), of noise and of sampling."""
+    kept, spread = clipped_score_moments(columns, _input_radius(columns), _score_radius(columns))
+    sampling = spread / kept**2 / max(estimates.rows or 1.0, 1.0)  # Clipped scores tell less.
+    variances = (estimates.step_noise / regressions.weights) ** 2 + sampling / regressions.weights
+    if symmetric:  # The coefficients are the mean of two estimates, one of them with its sign changed.
+        variances = variances / 2
+    return regressions.scales * np.sqrt(variances)

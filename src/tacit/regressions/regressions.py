@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.statistics.components import Array
+from tacit.arrays import Array
 
-# A component is split along a direction e of coefficients: the halves differ from it by 0.7 of its residuals' standard
-# deviation, and each keeps 0.5 of their variance. 0.7^2 + 0.5 is 0.99: together they explain what the whole did.
+# A component is split along a direction of coefficients. The halves differ from it by 0.7 of its residuals' standard
+# deviation, and the scale of each is 0.7 of its own. 0.7^2 + 0.7^2 is 0.98: together they explain what the whole did.
 _SPLIT_DISTANCE, _SPLIT_SCALE = 0.7, 0.7
 
 
@@ -41,14 +41,14 @@ class Regressions:
     def split(self, count: int, directions: Array) -> Regressions:
         """Split the components that leave most unexplained along `directions` (K, 1 + d), until there are `count`."""
         order = np.argsort(-self.weights * self.scales**2, kind="stable")
-        chosen = np.sort(order[: count - self.count])
-        kept = np.setdiff1d(np.arange(self.count), chosen)
-        apart = _SPLIT_DISTANCE * self.scales[chosen, None] * directions[chosen]
-        halves = np.stack([self.coefficients[chosen] + apart, self.coefficients[chosen] - apart], axis=1)
+        wide = np.sort(order[: count - self.count])
+        kept = np.setdiff1d(np.arange(self.count), wide)
+        apart = _SPLIT_DISTANCE * self.scales[wide, None] * directions[wide]
+        halves = np.stack([self.coefficients[wide] + apart, self.coefficients[wide] - apart], axis=1)
         return Regressions(
-            np.concatenate([self.weights[kept], np.repeat(self.weights[chosen] / 2, 2)]),
+            np.concatenate([self.weights[kept], np.repeat(self.weights[wide] / 2, 2)]),
             np.concatenate([self.coefficients[kept], halves.reshape(-1, halves.shape[2])]),
-            np.concatenate([self.scales[kept], np.repeat(_SPLIT_SCALE * self.scales[chosen], 2)]),
+            np.concatenate([self.scales[kept], np.repeat(_SPLIT_SCALE * self.scales[wide], 2)]),
         )
 
     def merge(self, count: int) -> Regressions:
@@ -58,7 +58,7 @@ class Regressions:
             pairs = [(i, j) for i in range(merged.count) for j in range(i)]
             i, j = min(pairs, key=lambda pair: merged._cost(*pair))
             rest = np.setdiff1d(np.arange(merged.count), [i, j])
-            weight, coefficients, scale = merged._merged(i, j)
+            weight, coefficients, scale = merged._merge_pair(i, j)
             merged = Regressions(
                 np.append(merged.weights[rest], weight),
                 np.concatenate([merged.coefficients[rest], coefficients[None]]),
@@ -66,8 +66,8 @@ class Regressions:
             )
         return merged
 
-    def repeated(self, count: int) -> Regressions:
-        """Return the same density with `count` components, the heaviest ones counted in halves."""
+    def repeat_heaviest(self, count: int) -> Regressions:
+        """Return the same density with `count` components: the heaviest ones are counted as two halves."""
         whole = self
         while whole.count < count:
             k = int(np.argmax(whole.weights))
@@ -82,7 +82,7 @@ class Regressions:
         order = np.argsort(-self.weights, kind="stable")
         return Regressions(self.weights[order], self.coefficients[order], self.scales[order])
 
-    def mirrored(self) -> Regressions:
+    def mirror(self) -> Regressions:
         """Return the two components nearest to these with opposite slopes, equally heavy and wide."""
         one, other = self.coefficients
         slopes = (one[1:] - other[1:]) / 2
@@ -91,16 +91,16 @@ class Regressions:
         both = np.stack([np.concatenate([intercept, slopes]), np.concatenate([intercept, -slopes])])
         return Regressions(np.full(2, 0.5), both, np.full(2, scale))
 
-    def _merged(self, i: int, j: int) -> tuple[float, Array, float]:
+    def _merge_pair(self, i: int, j: int) -> tuple[float, Array, float]:
         weight = self.weights[i] + self.weights[j]
-        share = self.weights[i] / weight
+        part = self.weights[i] / weight
         apart = self.coefficients[i] - self.coefficients[j]
-        coefficients = share * self.coefficients[i] + (1 - share) * self.coefficients[j]
-        within = share * self.scales[i] ** 2 + (1 - share) * self.scales[j] ** 2
-        return weight, coefficients, float(np.sqrt(within + share * (1 - share) * apart @ apart))
+        coefficients = part * self.coefficients[i] + (1 - part) * self.coefficients[j]
+        within = part * self.scales[i] ** 2 + (1 - part) * self.scales[j] ** 2
+        return weight, coefficients, float(np.sqrt(within + part * (1 - part) * apart @ apart))
 
     def _cost(self, i: int, j: int) -> float:
         """Return Runnalls' (2007) bound on what merging two of them costs, in nats per row."""
-        weight, _, scale = self._merged(i, j)
+        weight, _, scale = self._merge_pair(i, j)
         parts = self.weights[i] * np.log(self.scales[i]) + self.weights[j] * np.log(self.scales[j])
         return float(weight * np.log(scale) - parts)

@@ -1,164 +1,205 @@
 """Which columns matter, where there are many and few do: private choices, before a model is fitted to those alone.
 
 Each column has a score, a sum over rows of bounded values that stands out if the column matters
-(:class:`tacit.statistics.ScreeningValues`), and the exponential mechanism chooses columns one after the other. What
-that costs depends on how many are chosen, and only by a logarithm on how many there are.
+(:class:`tacit.statistics.ScreeningValues`). The exponential mechanism chooses columns one after the other. The cost
+depends on the number of columns that are chosen, and only by a logarithm on the number of candidates::
 
-Where rows come from two opposite sides, a column's mean says nothing until it is known which side a row is on. So first
-one column is chosen by squares, which need not know. Along it rows can be folded over, roughly, and a few more columns
-stand out by their means; along those, much better, and all others do. Signs come with the choices, at no further cost.
-In regression, where it is products of two columns that the square of the target depends on, it is the same.
+    choose the unit of inputs: the median of their sizes, from a public list
+    the same for the middle and the unit of the target, if there is one
+    choose one column by squares
+    choose two columns by their means, with rows folded along the first
+    choose all others, with rows folded along these three
 
-How large inputs and target are is chosen beforehand, as the median of their sizes, from a public list.
+The last three lines are for rows from two opposite sides. There a column's mean says nothing until it is known which
+side a row is on, and squares need not know. Along the first column rows can be folded over, roughly, and a few more
+columns stand out by their means. Along those they can be folded much better. Signs come with the choices, at no further
+cost. In regressions with opposite coefficients, the square of the target depends on products of two columns, and the
+same order works. One linear regression, or a public guess of the direction, needs the last line alone.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from tacit.fitting.engine import Noise
-from tacit.privacy import Selection, Step
-from tacit.release import Choice
+from tacit.arrays import Array
+from tacit.fitting.allocation import selection_step
+from tacit.fitting.progress import Watch
+from tacit.privacy import Step
+from tacit.release import Choice, Curator
 from tacit.statistics import CellRanks, RobustSum, ScreeningValues
-from tacit.statistics.components import Array
 from tacit.statistics.screening_values import Screen
 
+# Names of the plan's steps.
 SIZE, MIDDLE, TARGET = "size of inputs", "middle of the target", "size of the target"
 FIRST, NEXT, OTHERS = "first column", "next columns", "columns"
-_SHARES = {SIZE: 0.03, MIDDLE: 0.03, TARGET: 0.03, FIRST: 0.3, NEXT: 0.4, OTHERS: 1.0}  # beside 1 for the model
-_NEXT = 2  # columns that are chosen along the first one alone
-_SIZES = 2.0 ** (-0.5 * np.arange(23, -1, -1.0))  # that inputs and target may have, in units of the bounds
+
+# experiments/sparse_em.py measures how many of the columns that matter are found with the constants below.
+
+# Part of the budget of all choices of a step, as squared signal-to-noise ratio, where the model that follows has 1. The
+# last step also gets the parts of steps that are not made.
+_BUDGET_PARTS = {SIZE: 0.03, MIDDLE: 0.03, TARGET: 0.03, FIRST: 0.3, NEXT: 0.4, OTHERS: 1.0}
+# Number of columns that are chosen along the first one alone.
+_NEXT_COLUMNS = 2
+# Candidates for the median size of inputs and target, and for the middle of the target, in units of the bounds.
+_SIZES = 2.0 ** (-0.5 * np.arange(23, -1, -1.0))
 _MIDDLES = np.linspace(-1.0, 1.0, 257)
-_MEDIAN = 0.6745  # of the size of a standard normal number
-_MOST_RANKED = 512  # columns that are looked at to find how large inputs are
+# The unit of inputs is found from every k-th column, so that these are no more than so many.
+_MOST_RANKED = 512
+
+_NORMAL_MEDIAN = 0.6745  # The median size of a standard normal number.
 
 
-@dataclass(frozen=True, eq=False)
-class Screened:
-    """What is known: how large inputs and target are, where the target is, and the columns that were chosen."""
-
-    unit: float = 1.0
-    target: float = 1.0
-    middle: float = 0.0
-    columns: tuple[int, ...] = ()
-    signs: tuple[int, ...] = ()
-
-
-@dataclass
-class Screening:
-    """The choice of `sparsity` columns, run by :func:`tacit.fitting.engine.run`.
+@dataclass(frozen=True)
+class ScreeningSchedule:
+    """The choices that find columns: public numbers, from which the plan and the choices both follow.
 
     Parameters
     ----------
     screen : {"spread", "interaction", "association"}
-        What the first column is chosen by, and with "association" all of them.
+        What the first column is chosen by. With "association", all columns are chosen by it. With "spread" there is no
+        target. Otherwise the target is the last column.
     sparsity : int
-    origin : array
-        Where columns are measured from, in standard coordinates; with a target, which is the last column, its too.
+        Number of columns to choose.
+    candidates : int
+        Number of columns to choose from, without the target.
     centred : bool
-        Whether the target is measured from its median, found first, instead.
-    direction : (d,) array, optional
-        A public guess, along which rows are folded over at once.
+        Whether the target is measured from its median, which is found first.
+    guided : bool
+        Whether there is a public guess of a direction along which rows are folded at once.
     """
 
     screen: Screen
     sparsity: int
-    origin: Array
+    candidates: int
     centred: bool = False
-    direction: Array | None = None
-    rounds: list[str] = field(init=False)
-    _counts: dict[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        sizes = [SIZE, *[MIDDLE] * self.centred, *[TARGET] * self._supervised]
-        self._counts = dict.fromkeys(sizes, 1)
-        first = self.screen != "association" and self.direction is None
-        later = min(_NEXT, max(self.sparsity - 1, 0)) if first else 0
-        columns = {FIRST: int(first), NEXT: later, OTHERS: self.sparsity - later - first}
-        self._counts |= {name: count for name, count in columns.items() if count}
-        self.rounds = list(self._counts)
+    guided: bool = False
 
     @property
-    def _supervised(self) -> bool:
+    def has_target(self) -> bool:
+        """Whether the last column is a target."""
         return self.screen != "spread"
 
     @property
-    def _candidates(self) -> int:
-        return len(self.origin) - self._supervised
+    def column_choices(self) -> dict[str, int]:
+        """The number of columns that each step chooses."""
+        first = int(self.screen != "association" and not self.guided)
+        later = first * min(_NEXT_COLUMNS, max(self.sparsity - 1, 0))
+        counts = {FIRST: first, NEXT: later, OTHERS: self.sparsity - later - first}
+        return {name: count for name, count in counts.items() if count}
 
-    def steps(self, weight: float) -> list[Step]:
-        """Return the plan's steps; the model that is fitted afterwards costs `weight`, in squared signal-to-noise.
+    @property
+    def unit_choices(self) -> list[str]:
+        """The steps that choose units and the middle of the target."""
+        return [SIZE, *[MIDDLE] * self.centred, *[TARGET] * self.has_target]
 
-        A choice of epsilon e costs e^2 / 8 in zero-concentrated privacy, a Gaussian release of multiplier m costs
-        1 / (2 m^2): k choices with 1 / e = sqrt(k / share) / 2 cost as much as one release with that share.
-        """
-        unused = sum(_SHARES[name] for name in (FIRST, NEXT, OTHERS) if name not in self._counts)
-        sizes = {SIZE: len(_SIZES), TARGET: len(_SIZES), MIDDLE: len(_MIDDLES)}
+    @property
+    def n_releases(self) -> int:
+        """Number of steps: the choices of one step are made in one pass over the rows."""
+        return len(self.unit_choices) + len(self.column_choices)
+
+    def steps(self, model_part: float) -> list[Step]:
+        """Return the plan's steps; the model that is fitted afterwards has this part of the budget."""
+        counts = {**dict.fromkeys(self.unit_choices, 1), **self.column_choices}
+        candidates = {SIZE: len(_SIZES), TARGET: len(_SIZES), MIDDLE: len(_MIDDLES)}
+        unused = sum(_BUDGET_PARTS[name] for name in (FIRST, NEXT, OTHERS) if name not in counts)
         steps: list[Step] = []
-        for name, count in self._counts.items():
-            share = _SHARES[name] + (unused if name == self.rounds[-1] else 0.0)
-            multiplier = math.sqrt(count / (share * weight)) / 2
-            steps.append(Selection(name, multiplier, count, sizes.get(name, self._candidates)))
+        for name, count in counts.items():
+            part = _BUDGET_PARTS[name] + (unused if name == list(counts)[-1] else 0.0)
+            steps.append(selection_step(name, part * model_part, count, candidates.get(name, self.candidates)))
         return steps
 
-    def start(self) -> Screened:
-        """Return what is known before any row is read."""
-        return Screened()
 
-    def statistic(self, state: Screened, index: int, noise: Noise) -> tuple[Screened, Choice]:
-        """Return the next choice: of sizes first, then of columns."""
-        name = self.rounds[index]
-        if name in (SIZE, MIDDLE, TARGET):
-            ranks = self._ranks(name, state)
-            return state, Choice(_sums(ranks), 1, "middle")
-        values = self._values(name, state)
-        side = "largest" if name == FIRST else "either"
-        return state, Choice(_sums(values), self._counts[name], side, excluded=state.columns)  # type: ignore[arg-type]
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The columns that matter, in ascending order, with the signs of their scores and the unit of inputs."""
 
-    def _ranks(self, name: str, state: Screened) -> CellRanks:
-        if name == SIZE:
-            every = -(-self._candidates // _MOST_RANKED)
-            columns = np.arange(0, self._candidates, every)
+    columns: tuple[int, ...]
+    signs: tuple[int, ...]
+    unit: float = 1.0
+
+
+def choose_support(
+    curator: Curator,
+    schedule: ScreeningSchedule,
+    origin: Array,
+    direction: Array | None = None,
+    watch: Watch = lambda done, total: None,
+) -> Support:
+    """Choose the columns that matter.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its plan must have the schedule's steps, calibrated.
+    schedule : ScreeningSchedule
+    origin : array
+        Where columns are measured from, in standard coordinates. If there is a target, which is the last column, it has
+        an origin too.
+    direction : (d,) array, optional
+        The public guess, for a schedule that is guided by one.
+    watch : callable, optional
+        The function calls ``watch(done, total)`` after each step.
+    """
+    unit, target = 1.0, 1.0 if schedule.has_target else None
+    if schedule.centred:
+        origin = np.append(origin[:-1], 0.0)
+    for done, step in enumerate(schedule.unit_choices, 1):
+        place = _choose(curator, step, _ranks(step, schedule.candidates, origin), 1, "middle")[0][0]
+        if step == MIDDLE:
+            origin = np.append(origin[:-1], _MIDDLES[place])
+        elif step == SIZE:
+            unit = float(_SIZES[place] / _NORMAL_MEDIAN)
         else:
-            columns = np.array([len(self.origin) - 1])
-        origin = self._origin(state)[columns]
-        numbers = _MIDDLES if name == MIDDLE else _SIZES
-        return CellRanks(numbers, tuple(columns.tolist()), origin, absolute=name != MIDDLE)
+            target = float(_SIZES[place] / _NORMAL_MEDIAN)
+        watch(done, schedule.n_releases)
 
-    def _origin(self, state: Screened) -> Array:
-        if not self.centred:
-            return self.origin
-        return np.append(self.origin[:-1], state.middle)
-
-    def _values(self, name: str, state: Screened) -> ScreeningValues:
-        target = state.target if self._supervised else None
-        origin = self._origin(state)
-        if name == FIRST or self.screen == "association":
-            return ScreeningValues(self.screen, origin, state.unit, target)
-        if self.direction is not None:
-            return ScreeningValues("folding", origin, state.unit, target, self.direction)
-        direction = np.zeros(self._candidates)
-        direction[list(state.columns)] = state.signs
-        screen: Screen = "crossing" if self._supervised else "folding"
-        return ScreeningValues(screen, origin, state.unit, target, direction)
-
-    def update(self, state: Screened, index: int, statistic: Choice, released: Any, noise: float) -> Screened:
-        """Take note of what was chosen."""
-        places, signs = released
-        name = self.rounds[index]
-        if name == SIZE:
-            return replace(state, unit=float(_SIZES[places[0]] / _MEDIAN))
-        if name == TARGET:
-            return replace(state, target=float(_SIZES[places[0]] / _MEDIAN))
-        if name == MIDDLE:
-            return replace(state, middle=float(_MIDDLES[places[0]]))
-        columns = (*state.columns, *(int(place) for place in places))
-        return replace(state, columns=columns, signs=(*state.signs, *(int(sign) for sign in signs)))
+    columns: list[int] = []
+    signs: list[int] = []
+    for done, (step, count) in enumerate(schedule.column_choices.items(), len(schedule.unit_choices) + 1):
+        if step == FIRST or schedule.screen == "association":
+            values = ScreeningValues(schedule.screen, origin, unit, target)
+        elif direction is not None:
+            values = ScreeningValues("folding", origin, unit, target, direction)
+        else:
+            along = np.zeros(schedule.candidates)
+            along[columns] = signs
+            screen: Screen = "crossing" if schedule.has_target else "folding"
+            values = ScreeningValues(screen, origin, unit, target, along)
+        side: Literal["largest", "either"] = "largest" if step == FIRST else "either"
+        places, sides = _choose(curator, step, values, count, side, tuple(columns))
+        columns += places.tolist()
+        signs += sides.tolist()
+        watch(done, schedule.n_releases)
+    order = np.argsort(columns)
+    return Support(tuple(np.array(columns)[order].tolist()), tuple(np.array(signs)[order].tolist()), unit)
 
 
-def _sums(values: CellRanks | ScreeningValues) -> RobustSum:
-    return RobustSum(np.zeros(values.size), np.ones(values.size), values=values)
+def screen_first(screening: ScreeningSchedule | None, steps: list[Step]) -> tuple[list[Step], int]:
+    """Return the steps of screening, if there is any, and then a model's; also how many releases come first."""
+    if screening is None:
+        return steps, 0
+    return [*screening.steps(sum(step.weight for step in steps)), *steps], screening.n_releases
+
+
+def _choose(
+    curator: Curator,
+    step: str,
+    values: CellRanks | ScreeningValues,
+    count: int,
+    side: Literal["middle", "largest", "either"],
+    excluded: tuple[int, ...] = (),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the sums that are chosen, and their signs."""
+    sums = RobustSum(np.zeros(values.size), np.ones(values.size), values=values)
+    return curator.choose(step, Choice(sums, count, side, excluded=excluded))
+
+
+def _ranks(step: str, candidates: int, origin: Array) -> CellRanks:
+    """Return the ranks of the numbers that the step chooses from, among cells of inputs or of the target."""
+    some_inputs, target = np.arange(0, candidates, -(-candidates // _MOST_RANKED)), np.array([len(origin) - 1])
+    columns = some_inputs if step == SIZE else target
+    numbers = _MIDDLES if step == MIDDLE else _SIZES
+    return CellRanks(numbers, tuple(columns.tolist()), origin[columns], absolute=step != MIDDLE)

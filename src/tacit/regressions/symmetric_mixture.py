@@ -5,30 +5,45 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_expit
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import check_shapes, checked_budget, progress
-from tacit.fitting.engine import run
+from tacit.arrays import Array
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
+from tacit.fitting.column_view import ColumnView
+from tacit.fitting.parameters import check_positive
+from tacit.fitting.progress import Watch, part_of
+from tacit.fitting.published import find_published, refuse_options
 from tacit.messages import describe
+from tacit.moments.estimates import PublicFacts
 from tacit.privacy import Budget
-from tacit.regressions.gradient_em import METHODS, GradientEM
-from tacit.regressions.gradient_methods import GradientMethods
-from tacit.regressions.screening import Screened
-from tacit.regressions.sparse_moments import SparseMoments
-from tacit.regressions.symmetric_moments import Folded, FoldedMoments
-from tacit.statistics import SymmetricMixtureGradient
-from tacit.statistics.components import Array
+from tacit.regressions.options import (
+    MOVED,
+    check_sparsity,
+    fit_published,
+    method_name,
+    method_notes,
+    read_guess,
+    read_support,
+    spread_over_columns,
+    write_support,
+)
+from tacit.regressions.screening import ScreeningSchedule, choose_support, screen_first
+from tacit.regressions.symmetric_moments import SymmetricEstimate, fit_symmetric, symmetric_schedule
+from tacit.release import Curator
+from tacit.sources import Source
 from tacit.tables import Domain, Schema
 
-_FIRST_MEANS = 0.5  # of the columns that are chosen, in units of how large cells are: where EM starts
+# Where EM starts after columns are chosen: the size of their means, in units of inputs. experiments/sparse_em.py
+# measures what it gives.
+_FIRST_MEANS = 0.5
 
 
-class SymmetricMixture(DensityMixin, GradientMethods):
+class SymmetricMixture(DensityMixin, PrivateEstimator):
     """Two equally likely round Gaussians, opposite each other about the origin, under differential privacy.
 
     A row is half_ or -half_, by the toss of a coin, plus noise of scale scale_ in each column: the mixture on which
@@ -36,37 +51,21 @@ class SymmetricMixture(DensityMixin, GradientMethods):
 
     Parameters
     ----------
-    method : {"moments", "clipped", "robust", "robust_em", "truncated"}, default "moments"
+    method : "moments" or published method, default "moments"
         "moments" makes an exact EM step from clipped rows in each release; see
-        :mod:`tacit.regressions.symmetric_moments`. The others are published ones, kept for comparison; see
-        :mod:`tacit.regressions.gradient_em`. They need no bounds.
+        :mod:`tacit.regressions.symmetric_moments`. Published methods need no bounds:
+        :class:`tacit.published.ClippedGradientEM`, :class:`tacit.published.RobustGradientEM`,
+        :class:`tacit.published.RobustEM` and :class:`tacit.published.TruncatedGradientEM`.
     scale : float, optional
-        The standard deviation of each column within a component, where it is public. "moments" can estimate it.
+        The standard deviation of each column within a component, where it is public. By default "moments" estimates it.
     sparsity : int, optional
-        How many columns matter at most: the others get coefficients of 0. Which they are is chosen privately, at a cost
-        that hardly depends on how many columns there are; see :mod:`tacit.regressions.screening`. With a method of the
-        papers, anew in each step.
-    init : "random" or (n_features,) array, default "random"
-        Where the papers' methods start: a direction drawn without a look at any row, three scales long, or what you
-        give for half_. "moments" can do with a guess where it is to choose columns, and needs none.
-    learning_rate : float, default 1.0
-        What gradients are multiplied by, for "clipped", "robust" and "truncated".
-    clip : float, default 1.0
-        How long a row's gradient may be, for "clipped".
-    moment_bound : float, default 1.0
-        What the mean square of each column of gradients is at most, for "robust" and "robust_em". A wrong one
-        costs accuracy, and no privacy.
-    truncation : float, optional
-        Where parts of gradients are cut off, for "truncated"; sqrt(log n) if it is not given.
-    split : bool, default False
-        For "truncated": use each row in one step alone.
-    as_printed : bool, default False
-        Compute the papers' gradients as printed, mistakes included, for comparison.
-    bounds : float, (low, high) or "private", optional
-        What is publicly known about the rows: a number r (every row is within r of the origin), a pair of numbers or
-        arrays, or "private" to spend part of the budget on finding a range.
+        The largest number of columns that matter. All others get the value 0 in ``half_``. Columns are chosen
+        privately, at a cost that hardly depends on how many there are; see :mod:`tacit.regressions.screening`. A
+        published method chooses anew in each step.
+    init : (n_features,) array, optional
+        A public guess of ``half_``, which helps "moments" choose columns. It does without one.
     n_iter : int or "auto", default "auto"
-        How many releases the budget is shared among.
+        Number of releases of "moments".
 
     Attributes
     ----------
@@ -74,9 +73,9 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         Where one of the components is; the other is at -half_. Which is which means nothing.
     scale_ : float
     support_ : (sparsity,) array
-        With a `sparsity`, the columns that were chosen, in ascending order.
+        With a `sparsity`, the columns that matter, in ascending order.
     n_iter_ : int
-        How many rounds of releases were made.
+        Number of releases, where the choices of one step count as one.
 
     Examples
     --------
@@ -89,17 +88,20 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     (array([0.6, 0.8]), 0.5)
     """
 
-    method: str = "moments"
+    method: Any = "moments"
     scale: float | None = None
     sparsity: int | None = None
-    init: Any = "random"
-    learning_rate: float = 1.0
-    clip: float = 1.0
-    moment_bound: float = 1.0
-    truncation: float | None = None
-    split: bool = False
-    as_printed: bool = False
+    init: Any = None
     n_iter: int | str = "auto"
+
+    _methods = ("moments",)
+    _published: ClassVar = {
+        "clipped": ("ClippedGradientEM", {}),
+        "robust": ("RobustGradientEM", {}),
+        "robust_em": ("RobustEM", {}),
+        "truncated": ("TruncatedGradientEM", {}),
+    }
+    _moved: ClassVar = {name: words for name, words in MOVED.items() if name not in ("scale", "init")}
 
     def fit(self, X: Any, y: Any = None) -> SymmetricMixture:
         """Fit the mixture to the rows of `X`, spending the budget.
@@ -109,19 +111,47 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._checked()
+        budget, published = self._check_parameters()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 2, "two components")
-        purpose = f"{type(self).__name__}(method={self.method!r})"
-        curator = self._curator(rows, domain, self._model(domain, n_rows, budget).steps(), budget, purpose)
-        model = self._model(self._enter(curator, domain), n_rows, budget)
+        check_sparsity(self.sparsity, domain.columns)
         with progress(self.verbose, "Fitting two components") as watch:
-            state = run(model, curator, watch)
-        self._publish(self._chosen(model.finish(state)))
-        self.n_iter_ = len(model.rounds)
-        notes = [f"Symmetric mixture, method {self.method}.", *self._gradient_notes()]
+            if published is None:
+                curator = self._fit_moments(rows, domain, n_rows, budget, watch)
+            else:
+                curator, self.half_ = fit_published(self, "symmetric mixture", rows, domain, n_rows, budget, watch)
+                self.scale_ = float(published.scale)
+        notes = [f"Symmetric mixture, method {method_name(published)}."]
+        notes += method_notes(published, self.sparsity, self.n_features_in_)
         self._certify(curator, budget, n_rows, notes)
         return self
+
+    def _fit_moments(self, rows: Source, domain: Domain, n_rows: int | None, budget: Budget, watch: Watch) -> Curator:
+        kept, guess = self.sparsity or domain.columns, read_guess(self.init, domain.columns)
+        schedule = symmetric_schedule(kept, self.n_iter, look=self.sparsity is None)
+        screening = None
+        if self.sparsity is not None:
+            screening = ScreeningSchedule("spread", self.sparsity, domain.columns, guided=guess is not None)
+        steps, before = screen_first(screening, schedule.steps())
+        curator = self._curator(rows, domain, steps, budget, self._purpose())
+        domain = self._enter(curator, domain)
+
+        unit, origin = float(domain.scale[0]), -domain.centre / domain.scale
+        scale = None if self.scale is None else float(self.scale / domain.scale[0])
+        view: Curator | ColumnView = curator
+        start, total = None, before + schedule.n_releases
+        if screening is not None:
+            support = choose_support(curator, screening, origin, guess, part_of(watch, 0, total))
+            means = _FIRST_MEANS * support.unit * np.array(support.signs, dtype=np.float64)
+            start = SymmetricEstimate(means, scale or support.unit)
+            view, origin = ColumnView(curator, support.columns), origin[list(support.columns)]
+            self.support_ = np.array(support.columns, dtype=np.int64)
+        facts, watch = PublicFacts(kept, n_rows), part_of(watch, before, total)
+        estimate = fit_symmetric(view, schedule, facts, origin, scale=scale, start=start, watch=watch)
+        self.half_ = spread_over_columns(self, unit * estimate.half)
+        self.scale_ = unit * estimate.scale
+        self.n_iter_ = total
+        return curator
 
     def predict(self, X: Any) -> np.ndarray:
         """Return 0 for rows nearer to half_, and 1 for those nearer to -half_."""
@@ -162,37 +192,29 @@ class SymmetricMixture(DensityMixin, GradientMethods):
         rows = self._domain.centre + self._domain.scale * np.concatenate(list(self._standard_blocks(X)))
         return 2.0 * rows @ self.half_ / self.scale_**2, rows
 
-    def _checked(self) -> Budget:
-        self._check_gradient_options(METHODS)
+    @property
+    def _needs_bounds(self) -> bool:  # type: ignore[override]
+        return find_published(self) is None
+
+    def _purpose(self) -> str:
+        return f"SymmetricMixture(method={method_name(find_published(self))!r})"
+
+    def _check_parameters(self) -> tuple[Budget, Any]:
+        """Refuse, in a sentence, what makes no sense; return the budget, and the published method if it is one."""
+        published = find_published(self)
+        check_sparsity(self.sparsity)
+        if published is not None:
+            refuse_options(self, published, "n_iter", "scale", "init")
+        if self.scale is not None:
+            check_positive("scale", self.scale)
+        if self.init is not None and self.sparsity is None:
+            raise ValueError('init helps to choose columns, and method="moments" needs no start; leave it out.')
         if isinstance(self.bounds, Schema):
             raise ValueError("A symmetric mixture has one unit for all columns; pass bounds as numbers, not a Schema.")
-        return checked_budget(self, missing=("error", "ignore"))
+        return check_budget(self, missing=("error", "ignore")), published
 
     def _shaped(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns
-
-    def _model(self, domain: Domain, n_rows: int | None, budget: Budget) -> FoldedMoments | SparseMoments | GradientEM:
-        if self.method != "moments":
-            return self._gradient_em(SymmetricMixtureGradient, domain.columns, n_rows, budget)
-        scale = None if self.scale is None else float(self.scale / domain.scale[0])
-        origin = -domain.centre / domain.scale
-        if self.sparsity is None:
-            return FoldedMoments(domain.columns, self.neighbors, n_rows, origin, scale, self.n_iter)
-
-        def few(found: Screened) -> FoldedMoments:
-            begin = _FIRST_MEANS * found.unit * np.array(found.signs, dtype=np.float64)
-            where = origin[list(found.columns)]
-            return FoldedMoments(len(begin), self.neighbors, n_rows, where, scale, self.n_iter, begin, unit=found.unit)
-
-        return self._sparse("spread", origin, few, self._guess(domain.columns))
-
-    def _publish(self, found: Folded | Array) -> None:
-        """Set the public attributes, in the units of the rows."""
-        if isinstance(found, Folded):
-            unit = float(self._domain.scale[0])
-            self.half_, self.scale_ = self._among_all(unit * found.half, self._domain.columns), unit * found.scale
-        else:
-            self.half_, self.scale_ = found, float(self.scale)
 
     _about = (
         "symmetric has half and scale, in the units of rows: a row is half or minus half, equally likely, plus normal "
@@ -200,11 +222,11 @@ class SymmetricMixture(DensityMixin, GradientMethods):
     )
 
     def _stored(self) -> dict[str, Any]:
-        return {"symmetric": {"half": self.half_.tolist(), "scale": self.scale_}, **self._stored_support()}
+        return {"symmetric": {"half": self.half_.tolist(), "scale": self.scale_}, **write_support(self)}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked()
-        self._restore_support(values)
+        self._check_parameters()
+        read_support(self, values)
         half, scale = np.array(values["symmetric"]["half"], float), np.array(values["symmetric"]["scale"], float)
         check_shapes(half=(half, (self._domain.columns,)), scale=(scale, ()))
         if scale <= 0:

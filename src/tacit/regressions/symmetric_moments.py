@@ -1,171 +1,214 @@
 """The symmetric mixture by moments of folded rows: the default method.
 
-As in :mod:`tacit.regressions.regression_moments`, the table is one Gaussian first. The components lie to either side
-along its longest axis, which is a start good enough that EM forgets it. From then on each release has the mean of
-folded rows (:class:`tacit.statistics.FoldedScores`), measured from the current estimate in units of the scale, and
-their mean squared length, which tells the scale.
+A folded row is turned to the side of one of the two components, by the odds that it belongs to it::
+
+    a few releases of the whole table as one Gaussian, in its own coordinates
+    components to either side along its longest axis: a start good enough that EM forgets it
+    repeat
+        release the mean and the mean squared length of folded rows, from the current estimate in units of the scale
+        move the components by the mean, less what is noise, and find the scale from the squared length
+
+Folded rows are :class:`tacit.statistics.FoldedScores`. They are clipped, and what that does to means and to squared
+lengths is known and undone.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import roots_hermitenorm
 from scipy.stats import chi2
 
-from tacit.fitting.engine import Noise
-from tacit.fitting.shrinkage import shrunk
-from tacit.mixture.scale_free import Fit, ScaleFree
-from tacit.privacy import Gaussian, Relation, Step
+from tacit.arrays import Array
+from tacit.fitting.allocation import weigh_releases
+from tacit.fitting.clipping import clipped_normal_variance
+from tacit.fitting.column_view import ColumnView
+from tacit.fitting.progress import Watch
+from tacit.fitting.shrinkage import posterior_variance, shrink
+from tacit.moments.estimates import PublicFacts
+from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
+from tacit.privacy import Step
+from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, FoldedScores
-from tacit.statistics.components import Array
 
+# Names of the plan's steps.
 LOOKING, FOLDING, FINAL = "looking for the axis", "folding", "final folding"
-_SHARES = {LOOKING: 0.4, FOLDING: 1.0, FINAL: 6.0}  # of the budget, in squared signal-to-noise
+
+# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
+# generated tables.
+
+# Part of the budget of one release of each step, as squared signal-to-noise ratio.
+_BUDGET_WEIGHTS = {LOOKING: 0.4, FOLDING: 1.0, FINAL: 6.0}
+# Weights of counts, means and second moments within a release. Smaller ones would save no noise.
+_MOMENT_WEIGHTS = (0.5, 1.0, 0.5)
+# Numbers of releases: of the whole table, and by default of folded rows before the final one.
 _LOOKING_ROUNDS, _FOLDING_ROUNDS = 3, 2
-_WEIGHTS = (0.5, 1.0, 0.5)  # of counts, means and second moments; smaller ones would save no noise
-_QUANTILE = 0.9  # of the lengths of folded rows: longer ones are clipped
-_LEAST_DOUBT = 0.05
-_LEAST_CHANGE = 0.05  # of the scale's square in one round
+# Folded rows are clipped at this quantile of the length of a Gaussian row.
+_CLIP_QUANTILE = 0.9
+# Each round takes the components to be off by this much at least, as a variance in units of the squared scale.
+_LEAST_PRIOR_VARIANCE = 0.05
+# Least factor by which the square of the scale changes in one round.
+_LEAST_CHANGE = 0.05
+# At the start, the least variance within and between components, relative to the variance along the longest axis.
+_LEAST_WITHIN, _LEAST_BETWEEN = 0.01, 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class Folded:
-    """Where a fit stands: the table as a Gaussian, and once that is known, half the way between the components."""
-
-    table: Fit
-    half: Array | None = None
-    scale: float = 1.0
-    doubt: float = 1.0  # how far off `half` may be, as a variance in units of the scale
-
-    @property
-    def rows(self) -> float | None:
-        """How many rows there are, as far as is known."""
-        return self.table.rows
-
-
-@dataclass
-class FoldedMoments:
-    """EM for two components at origin +- half, run by :func:`tacit.fitting.engine.run`.
+@dataclass(frozen=True)
+class SymmetricSchedule:
+    """The releases of a fit: public numbers, from which the plan and the fit both follow.
 
     Parameters
     ----------
     columns : int
-    neighbors : {"replace_one", "add_remove"}
-    rows : int or None
-        The number of rows, where it is public.
+    looking_rounds : int
+        Number of releases of the whole table, to find the axis; 0 from a given start.
+    folding_rounds : int
+        Number of releases of folded rows, before a final one.
+    """
+
+    columns: int
+    looking_rounds: int
+    folding_rounds: int
+
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return self.looking_rounds + self.folding_rounds + 1
+
+    def steps(self) -> list[Step]:
+        """Return the plan's steps, with noise relative to each other."""
+        counts = {LOOKING: self.looking_rounds, FOLDING: self.folding_rounds, FINAL: 1}
+        sizes = {LOOKING: numbers_in_round(self.columns), FOLDING: 2 + self.columns, FINAL: 2 + self.columns}
+        return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
+
+
+def symmetric_schedule(columns: int, n_iter: int | str = "auto", *, look: bool = True) -> SymmetricSchedule:
+    """Return the schedule of a fit.
+
+    Parameters
+    ----------
+    columns : int
+    n_iter : int or "auto"
+        Number of releases.
+    look : bool
+        Whether the axis must be found. Otherwise the fit starts from a given estimate.
+
+    Examples
+    --------
+    >>> symmetric_schedule(3, n_iter=8)
+    SymmetricSchedule(columns=3, looking_rounds=3, folding_rounds=4)
+    """
+    looking = _LOOKING_ROUNDS if look else 0
+    folding = _FOLDING_ROUNDS if n_iter == "auto" else int(n_iter) - looking - 1
+    if folding < 0:
+        raise ValueError(
+            f"n_iter is {n_iter}, and it takes {looking} releases to find a start and one more; pass "
+            f'n_iter={looking + 1} or more, or "auto".'
+        )
+    return SymmetricSchedule(columns, looking, folding)
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricEstimate:
+    """Two components at half and -half from the origin, with this scale in each column.
+
+    `prior_variance` is how far off `half` may be before the next release, as a variance in units of the squared scale.
+    """
+
+    half: Array
+    scale: float
+    prior_variance: float = 1.0
+
+
+def fit_symmetric(
+    curator: Curator | ColumnView,
+    schedule: SymmetricSchedule,
+    facts: PublicFacts,
+    origin: Array,
+    *,
+    scale: float | None = None,
+    start: SymmetricEstimate | None = None,
+    watch: Watch = lambda done, total: None,
+) -> SymmetricEstimate:
+    """Return private components at half and -half from the origin.
+
+    Parameters
+    ----------
+    curator : Curator or ColumnView
+        Its plan must have the schedule's steps, calibrated.
+    schedule : SymmetricSchedule
+    facts : PublicFacts
     origin : (d,) array
         The point between the components.
     scale : float, optional
         Standard deviation of each column within a component, where it is public.
-    n_iter : int or "auto"
-        Number of releases.
-    begin : (d,) array, optional
-        Where to start, if there is something known of `half` that is private already or public: the axis is then not
-        looked for. Takes a `unit`.
-    unit : float
-        The scale to start from.
+    start : SymmetricEstimate, optional
+        Where to start, for a schedule that does not look for the axis. It must be public or already private.
+    watch : callable, optional
+        The function calls ``watch(done, total)`` after each release.
     """
+    gaussian = GaussianEstimate.of_bounds(facts)
+    for done in range(schedule.looking_rounds):
+        gaussian = measure_gaussian(curator, LOOKING, gaussian, facts)
+        watch(done + 1, schedule.n_releases)
 
-    columns: int
-    neighbors: Relation
-    rows: int | None
-    origin: Array
-    scale: float | None = None
-    n_iter: int | str = "auto"
-    begin: Array | None = None
-    unit: float = 1.0
-    rounds: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        looking = _LOOKING_ROUNDS if self.begin is None else 0
-        folding = _FOLDING_ROUNDS if self.n_iter == "auto" else int(self.n_iter) - looking - 1
-        if folding < 0:
-            raise ValueError(
-                f"n_iter is {self.n_iter}, and it takes {looking} releases to find a start and one more; pass "
-                f'n_iter={looking + 1} or more, or "auto".'
-            )
-        self.rounds = [LOOKING] * looking + [FOLDING] * folding + [FINAL]
-
-    def steps(self) -> list[Step]:
-        """Return the plan's steps."""
-        sizes = {LOOKING: self._table().steps()[0].size, FOLDING: 2 + self.columns, FINAL: 2 + self.columns}
-        return [
-            Gaussian(name, 1.0 / math.sqrt(share), count, sizes[name])
-            for name, share in _SHARES.items()
-            if (count := self.rounds.count(name))
-        ]
-
-    def _table(self) -> ScaleFree:
-        return ScaleFree(1, self.columns, "full", self.neighbors, self.rows)
-
-    def start(self) -> Folded:
-        """Return a table as large as the bounds, or what is known."""
-        return Folded(self._table().start(), self.begin, self.scale or self.unit)
-
-    def statistic(self, state: Folded, index: int, noise: Noise) -> tuple[Folded, ComponentMoments]:
-        """Return what the next round releases: moments of rows first, then of folded ones."""
-        if self.rounds[index] == LOOKING:
-            table, statistic = self._table().statistic(state.table, min(index, 1), noise)
-            return replace(state, table=table), statistic
-        if state.half is None:
-            state = self._apart(state)
-        scores = FoldedScores(self.origin, state.half, state.scale)
-        return state, ComponentMoments(scores, _radius(self.columns), *_WEIGHTS, "spherical")
-
-    def _apart(self, state: Folded) -> Folded:
-        """Return the state with components to either side along the longest axis."""
-        mixture = state.table.mixture
-        away = mixture.means[0] - self.origin
-        variances, axes = np.linalg.eigh(mixture.covariances[0] + np.outer(away, away))
-        across = variances[:-1].mean() if self.columns > 1 else 0.5 * variances[-1]
-        scale = self.scale or math.sqrt(max(across, 0.01 * variances[-1]))
-        length = math.sqrt(max(variances[-1] - scale**2, 0.05 * variances[-1]))
-        return replace(state, half=length * axes[:, -1], scale=scale)
-
-    def update(self, state: Folded, index: int, statistic: ComponentMoments, released: Array, noise: float) -> Folded:
-        """Move the components by what folded rows say, less what is noise."""
-        if self.rounds[index] == LOOKING:
-            return replace(state, table=self._table().update(state.table, 0, statistic, released, noise))
-        counts, sums, squares = statistic.parts(released)
-        rows = max(float(self.rows or counts[0]), 1.0, noise / statistic.count)
-        kept = float(chi2.cdf(statistic.radius**2, self.columns + 2))
-        unsure = noise * statistic.radius / statistic.mean / rows / kept
-        step, _ = shrunk(sums[0] / rows / kept, unsure, state.doubt)
-        half = state.half + state.scale * step
-        scale = self.scale
-        if scale is None:
-            left = float(squares[0]) / rows / _clipped_square(self.columns) - step @ step / self.columns
-            scale = _scale(float(np.linalg.norm(half)), state.scale * math.sqrt(max(left, _LEAST_CHANGE)), self.columns)
-        doubt = state.doubt * unsure**2 / (state.doubt + unsure**2) + _LEAST_DOUBT
-        table = replace(state.table, rows=rows)
-        return Folded(table, half, scale, min(1.0, doubt * (state.scale / scale) ** 2))
-
-    def finish(self, state: Folded) -> Folded:
-        """Return the final state."""
-        return state
+    estimate = _along_longest_axis(gaussian, origin, scale) if start is None else start
+    for done, step in enumerate([FOLDING] * schedule.folding_rounds + [FINAL], schedule.looking_rounds + 1):
+        scores = FoldedScores(origin, estimate.half, estimate.scale)
+        statistic = ComponentMoments(scores, _clip_radius(schedule.columns), *_MOMENT_WEIGHTS, "spherical")
+        measurement = curator.measure(step, statistic)
+        estimate = _m_step(estimate, statistic, measurement, facts.rows, scale)
+        watch(done, schedule.n_releases)
+    return estimate
 
 
-def _radius(columns: int) -> float:
-    return math.sqrt(chi2.ppf(_QUANTILE, columns))
+def _along_longest_axis(gaussian: GaussianEstimate, origin: Array, scale: float | None) -> SymmetricEstimate:
+    """Return components to either side of the origin along the longest axis of the table."""
+    away = gaussian.mean - origin
+    variances, axes = np.linalg.eigh(gaussian.covariance + np.outer(away, away))
+    across = variances[:-1].mean() if len(variances) > 1 else 0.5 * variances[-1]
+    scale = scale or math.sqrt(max(across, _LEAST_WITHIN * variances[-1]))
+    length = math.sqrt(max(variances[-1] - scale**2, _LEAST_BETWEEN * variances[-1]))
+    return SymmetricEstimate(length * axes[:, -1], scale)
 
 
-@lru_cache(maxsize=16)
-def _clipped_square(columns: int) -> float:
-    """Return the mean squared length of standard normal rows clipped at the radius, times columns."""
-    cut = _radius(columns) ** 2
-    return float(columns * chi2.cdf(cut, columns + 2) + cut * chi2.sf(cut, columns))
+def _m_step(
+    estimate: SymmetricEstimate,
+    statistic: ComponentMoments,
+    measurement: Measurement,
+    n_rows: int | None,
+    public_scale: float | None,
+) -> SymmetricEstimate:
+    """Move the components by what folded rows say, less what is noise."""
+    counts, sums, squares = statistic.parts(measurement.value)
+    noise, radius, columns = measurement.noise, statistic.radius, len(estimate.half)
+    rows = max(float(n_rows or counts[0]), 1.0, noise / statistic.count)
+    kept = float(chi2.cdf(radius**2, columns + 2))
+    step_noise = noise * radius / statistic.mean / rows / kept
+    step, _ = shrink(sums[0] / rows / kept, step_noise, estimate.prior_variance)
+    half = estimate.half + estimate.scale * step
+    scale = public_scale
+    if scale is None:
+        clipped = columns * float(clipped_normal_variance(radius, columns))
+        change = float(squares[0]) / rows / clipped - step @ step / columns
+        spread = estimate.scale * math.sqrt(max(change, _LEAST_CHANGE))
+        scale = _scale(float(np.linalg.norm(half)), spread, columns)
+    prior = posterior_variance(estimate.prior_variance, step_noise**2) + _LEAST_PRIOR_VARIANCE
+    return SymmetricEstimate(half, scale, min(1.0, prior * (estimate.scale / scale) ** 2))
+
+
+def _clip_radius(columns: int) -> float:
+    return math.sqrt(chi2.ppf(_CLIP_QUANTILE, columns))
 
 
 def _scale(length: float, spread: float, columns: int) -> float:
-    """Return the scale for which folded rows scatter with root mean square `spread` about +-`length`, per column.
+    """Return the scale at which folded rows scatter about +-`length` with root mean square `spread` in each column.
 
-    Folding makes rows scatter less where components overlap: with a = length / scale and v = a + Z along the axis, by
-    E (tanh(a v) v - a)^2 there and by E tanh(a v)^2 across.
+    Folding makes rows scatter less where components overlap. With a = length / scale and v = a + Z along the axis, the
+    mean square is E (tanh(a v) v - a)^2 along the axis and E tanh(a v)^2 across it.
 
     Examples
     --------
@@ -175,13 +218,13 @@ def _scale(length: float, spread: float, columns: int) -> float:
     nodes, weights = roots_hermitenorm(60)
     weights = weights / weights.sum()
 
-    def seen(scale: float) -> float:
+    def spread_at(scale: float) -> float:
         a = length / scale
         v = a + nodes
         t = np.tanh(a * v)
         return scale * math.sqrt(weights @ ((t * v - a) ** 2 + (columns - 1) * t**2) / columns)
 
     low, high = 0.3 * spread, 20 * spread
-    if seen(low) >= spread or seen(high) <= spread:
+    if spread_at(low) >= spread or spread_at(high) <= spread:
         return spread
-    return float(brentq(lambda scale: seen(scale) - spread, low, high))
+    return float(brentq(lambda scale: spread_at(scale) - spread, low, high))

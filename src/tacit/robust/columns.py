@@ -14,11 +14,11 @@ from tacit.tables import Domain
 
 
 def box(domain: Domain, centre: Array, anywhere: bool = False) -> tuple[Array, Array]:
-    """Return the bounds of each column, from the centre, which must lie within them unless it may be anywhere."""
+    """Return the bounds of each column, measured from the centre, which must lie within them unless `anywhere`."""
     if domain.unbounded:
         return np.full(domain.columns, -np.inf), np.full(domain.columns, np.inf)
-    reach = domain.scale * (math.sqrt(domain.columns) if domain.ball else 1.0)
-    low, high = domain.centre - reach - centre, domain.centre + reach - centre
+    half_width = domain.scale * (math.sqrt(domain.columns) if domain.ball else 1.0)
+    low, high = domain.centre - half_width - centre, domain.centre + half_width - centre
     if not anywhere and not ((low <= 0) & (high >= 0)).all():
         raise ValueError("centre must lie within the bounds; it is a guess of where values are.")
     return low, high

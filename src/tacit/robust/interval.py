@@ -1,14 +1,13 @@
 """Where to clip values of which nothing is known: from noisy counts of how large they are.
 
 Clipping to [a, b] costs a bias, what lies beyond the ends, and noise in proportion to b - a. Both can be estimated from
-a histogram by sign and power of two, so the best ends are a matter of arithmetic on private values. The difficulty is
-the tail: a count there is as small as its noise, and believing noise far out would be ruinous. Hence three rules, in
-which the numbers were chosen by simulation, on lognormal, Student, Pareto and a few other rows:
+a histogram by sign and power of two, so the best ends follow by arithmetic on private values. The difficulty is the
+tail: a count there is as small as its noise, and believing noise far out would be ruinous. Hence three rules:
 
-- start where most rows are, in groups of up to eight powers of two, and rather not at huge numbers;
-- from there outwards, believe a count the less the further it would widen the range: each power of two doubles the
-  noise, so each must be about four times less likely to be noise;
-- beyond the last count believed, there are rows too few to be seen: as many as the last two counts foretell.
+- Start where most rows are, in groups of up to eight powers of two, and rather not at huge numbers.
+- From there outwards, ask for stronger evidence the farther a count would widen the range. Each power of two doubles
+  the noise, so each count must be about four times less likely to be noise.
+- Beyond the last count believed there are rows too few to be seen: as many as the last two counts predict.
 """
 
 from __future__ import annotations
@@ -21,14 +20,23 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.statistics import Magnitudes
 
-_WIDTHS = (1, 2, 4, 8)  # powers of two in a group, in looking for where most rows are
-_RATHER_NOT = 0.5  # standard deviations of noise, for each power of two above 1
-_BY_CHANCE = 0.02  # how likely noise may look like rows at the edge of what is known
-_WIDENING = 1.4  # and how much less likely, in logarithms, for each power of two beyond it
-_MOST_BY_CHANCE = 0.3  # within what is known, little is lost by believing noise
-_FALLING = (0.05, 0.3)  # the least and most that a count may be of the one before it, beyond what is seen
-_BENDING = 0.6  # by what this share falls again, with every power of two
-_TYPICAL = 1.4  # where in [1, 2) the rows of a bin are, on average
+# These numbers were chosen by simulation, on lognormal, Student, Pareto and a few other rows.
+# benchmarks/robust_mean.py measures what they give.
+
+# Where most rows are.
+_WIDTHS = (1, 2, 4, 8)  # Widths of groups of bins, in powers of two.
+_SIZE_PENALTY = 0.5  # Taken off the sum of a group for each power of two above 1, in standard deviations of noise.
+
+# Which counts are believed.
+_FALSE_ALARM = 0.02  # Probability of noise that looks like rows in the bin beyond the last one believed.
+_WIDENING = 1.4  # Logarithm of the factor by which this probability falls with each power of two beyond.
+_MOST_FALSE_ALARM = 0.3  # Largest such probability: inside the range little is lost by believing noise.
+
+# What lies beyond the last count believed.
+_LEAST_RATIO, _MOST_RATIO = 0.05, 0.3  # Limits of the ratio of the next count to the last one.
+_RATIO_DECAY = 0.6  # Factor by which this ratio falls with each power of two.
+
+_TYPICAL_VALUE = 1.4  # Mean of the rows in a bin, relative to its lower end.
 
 Tail = Callable[[float], float]
 
@@ -65,9 +73,9 @@ def clipping_interval(counts: Array, noise: float, tail: Tail, noise_of_sum: flo
 
 
 def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> tuple[float, float]:
-    """Return the ends between which all but a share `trim` of the values on either side lie, about.
+    """Return about the quantiles `trim` and 1 - `trim` of the values.
 
-    Within a power of two values are taken to be evenly spread.
+    Within a power of two, values are taken to be evenly spread.
 
     Examples
     --------
@@ -78,15 +86,15 @@ def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> t
     >>> round(low, 1), round(high, 1)
     (-3.2, 3.2)
     """
-    seen, edges = _estimated_counts(counts, noise, tail, foretold=False), Magnitudes.edges()
+    seen, edges = _estimated_counts(counts, noise, tail, extrapolate=False), Magnitudes.edges()
     reached = np.append(0.0, np.cumsum(seen))
-    found = []
-    for share in (trim, 1 - trim):
-        rank = share * reached[-1]
+    quantiles = []
+    for probability in (trim, 1 - trim):
+        rank = probability * reached[-1]
         place = int(np.clip(np.searchsorted(reached, rank, side="right") - 1, 0, len(seen) - 1))
         part = (rank - reached[place]) / seen[place] if seen[place] > 0 else 0.0
-        found.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
-    low, high = found
+        quantiles.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
+    low, high = quantiles
     return (low, high) if low < high else (low - abs(low) - 2.0**-30, high + abs(high) + 2.0**-30)
 
 
@@ -96,28 +104,28 @@ def _ends() -> Array:
 
 def _typical_values() -> Array:
     edges = Magnitudes.edges()
-    return np.where(edges[:, 0] >= 0, edges[:, 0], edges[:, 1]) * _TYPICAL
+    return np.where(edges[:, 0] >= 0, edges[:, 0], edges[:, 1]) * _TYPICAL_VALUE
 
 
-def _estimated_counts(counts: Array, noise: float, tail: Tail, foretold: bool = True) -> Array:
-    """Return the counts that are believed and, if wanted, those that they foretell; zero elsewhere."""
+def _estimated_counts(counts: Array, noise: float, tail: Tail, extrapolate: bool = True) -> Array:
+    """Return the counts that are believed and, if wanted, those that they predict beyond; zero elsewhere."""
     middle = len(counts) // 2
     negative, zero, positive = counts[:middle][::-1], counts[middle], counts[middle + 1 :]
     sign, start = _where_most_are(negative, positive, noise)
     gaps = np.arange(-middle - 1, middle + 1)
-    chances = np.minimum(_BY_CHANCE * np.exp(-_WIDENING * np.maximum(gaps, -10.0)), _MOST_BY_CHANCE)
-    least = np.array([tail(chance) for chance in chances.tolist()])  # by how far beyond what is known a count would be
+    chances = np.minimum(_FALSE_ALARM * np.exp(-_WIDENING * np.maximum(gaps, -10.0)), _MOST_FALSE_ALARM)
+    least = np.array([tail(chance) for chance in chances.tolist()])  # By distance beyond the last bin believed.
 
     def outwards(side: Array, most_are_here: bool) -> Array:
         believed = np.zeros(middle)
-        known = start if most_are_here else start + 1  # what is as large as most rows may well have either sign
+        known = start if most_are_here else start + 1  # Values of that size may well have either sign.
         if most_are_here:
             believed[start] = max(side[start], noise)
         for power, count in enumerate(side.tolist()):
             if count > least[power - known + middle + 1]:
                 believed[power] = count
                 known = max(known, power)
-        return _continued(believed) if foretold else believed
+        return _extrapolate(believed) if extrapolate else believed
 
     at_zero = zero if zero > least[middle + 1] else 0.0
     return np.concatenate([outwards(negative, sign < 0)[::-1], [at_zero], outwards(positive, sign > 0)])
@@ -130,7 +138,7 @@ def _where_most_are(negative: Array, positive: Array, noise: float) -> tuple[int
     for sign, side in ((1, positive), (-1, negative), (0, (positive + negative) / math.sqrt(2))):
         for width in _WIDTHS:
             sums = np.convolve(side, np.ones(width), "valid") / math.sqrt(width)
-            sums -= _RATHER_NOT * noise * np.maximum(powers[width - 1 :], 0.0)
+            sums -= _SIZE_PENALTY * noise * np.maximum(powers[width - 1 :], 0.0)
             first = int(np.argmax(sums))
             if sums[first] > best:
                 best, found = float(sums[first]), (sign, first + int(np.argmax(side[first : first + width])))
@@ -138,15 +146,15 @@ def _where_most_are(negative: Array, positive: Array, noise: float) -> tuple[int
     return sign or (1 if positive[place] >= negative[place] else -1), place
 
 
-def _continued(believed: Array) -> Array:
-    """Return the counts, and beyond the last of them those that it and the one before it foretell."""
+def _extrapolate(believed: Array) -> Array:
+    """Return the counts, and beyond the last of them those that it and the one before it predict."""
     places = np.flatnonzero(believed)
     if not len(places):
         return believed
     last = int(places[-1])
     before = believed[last - 1] if last else 0.0
-    falling = np.clip(believed[last] / before if before > 0 else _FALLING[1], *_FALLING)
+    falling = np.clip(believed[last] / before if before > 0 else _MOST_RATIO, _LEAST_RATIO, _MOST_RATIO)
     steps = np.arange(1.0, len(believed) - last)
     with np.errstate(under="ignore"):
-        believed[last + 1 :] = believed[last] * falling**steps * _BENDING ** (steps * (steps + 1) / 2)
+        believed[last + 1 :] = believed[last] * falling**steps * _RATIO_DECAY ** (steps * (steps + 1) / 2)
     return believed

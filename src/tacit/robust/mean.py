@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_choices, check_shapes, checked_budget
+from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
+from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.clipping import minimax_scale
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
-from tacit.robust.releases import found_interval, noise_of, released_mean, sum_between, trimmed_mean
+from tacit.robust.releases import find_interval, noise_deviation, release_mean, release_trimmed_mean, sum_between
 from tacit.robust.scales import (
     FAILURE,
     deviation,
@@ -28,13 +29,16 @@ from tacit.robust.scales import (
 )
 from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
 
-_FINDING = 0.25  # of the budget, for finding where to clip
-_SEARCHING, _LOCATING, _REFINING = 0.1, 0.1, 0.2  # where the centre is found too: roughly where, a first mean, again
-_COUNTING = 0.05  # of the budget, for a first count where the number of rows is secret
-_FEW = 300  # rows times epsilon, under which a range is hardly ever found
+# Parts of the budget: of epsilon with Laplace noise, squared signal-to-noise ratios with Gaussian noise. The mean has
+# the rest. benchmarks/robust_mean.py measures what they give.
+_INTERVAL_PART = 0.25  # For finding where to clip, around a given centre.
+_SEARCH_PART, _LOCATION_PART, _REFINING_PART = 0.1, 0.1, 0.2  # For a first interval, a centre in it, and the interval.
+_COUNT_PART = 0.05  # For the number of rows where it is secret, and a scale depends on it.
+
+_FEW = 300  # With fewer rows times epsilon than this, an interval is hardly ever found.
 _METHODS = ("adaptive", "clipped", "robust", "trimmed")
 _FINDING_METHODS = ("adaptive", "trimmed")
-_FOUND = ("mean", "noise_std", "centre", "scale")  # what a model file holds
+_STORED = ("mean", "noise_std", "centre", "scale")  # What a model file holds.
 _SCALES = ("auto", "minimax", "thesis", "improved")
 
 
@@ -126,16 +130,17 @@ class RobustMean(PrivateEstimator):
         X : array-like, data frame, dict of columns, path of a .csv or .parquet file, or Source
         y : ignored
         """
-        budget = self._checked_budget()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         columns = domain.columns
         centre = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
         finding = self.method in _FINDING_METHODS
         located = finding and self.centre is None
-        influence, moment, fixed = self._checked_scale(columns)
+        influence, moment, fixed = self._check_scale(columns)
         low, high = box(domain, centre, anywhere=located)
-        counted = self.neighbors != "replace_one" or self.missing == "ignore"  # as their number is secret
-        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)  # the former costs nothing
+        counted = self.neighbors != "replace_one" or self.missing == "ignore"  # Their number is secret.
+        # With replace_one, a count of weight 1 adds nothing to the sensitivity.
+        weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
         if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
@@ -146,36 +151,37 @@ class RobustMean(PrivateEstimator):
                 stacklevel=3,
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
-        unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)  # as sensitive as at any scale
-        if not domain.unbounded:  # rows are brought inside the bounds, and back to their own units
+        # At scale 1 the statistic has the sensitivity that it has at any scale.
+        unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)
+        if not domain.unbounded:  # Rows are brought inside the bounds, and back to their own units.
             if domain.schema is None:
                 curator.map_rows(domain.row_map)
             curator.map_rows(domain.restoring_map)
         curator.map_rows(Affine(np.ones(columns), -centre))
         self._domain = domain
         if located:
-            interval = within(*found_interval(curator, "search", "location", unit, columns), low, high)
-            centre, _ = released_mean(curator, "location", sum_between(influence, *interval, weight), n_rows)
+            interval = within(*find_interval(curator, "search", "location", unit, columns), low, high)
+            centre, _ = release_mean(curator, "location", sum_between(influence, *interval, weight), n_rows)
             curator.map_rows(Affine(np.ones(columns), -centre))
             low, high = low - centre, high - centre
         if self.method == "trimmed":
             ends = TrimmedSum(-np.ones(columns), np.ones(columns))
             ends = TrimmedSum(
-                *within(*found_interval(curator, "magnitudes", "mean", ends, columns, self.trim), low, high)
+                *within(*find_interval(curator, "magnitudes", "mean", ends, columns, self.trim), low, high)
             )
-            found, self.noise_std_ = trimmed_mean(curator, "mean", ends)
+            found, self.noise_std_ = release_trimmed_mean(curator, "mean", ends)
             self.mean_, self.centre_, self.scale_ = centre + found, centre + ends.middle, ends.half
         else:
-            noise = noise_of(curator, "mean", unit)
+            noise = noise_deviation(curator, "mean", unit)
             if finding:
-                interval = within(*found_interval(curator, "magnitudes", "mean", unit, columns), low, high)
+                interval = within(*find_interval(curator, "magnitudes", "mean", unit, columns), low, high)
             else:
                 if fixed is None:
                     about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
                     fixed = self._ruled(influence, moment, noise, about)
                 interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
             statistic = sum_between(influence, *interval, weight)
-            found, count = released_mean(curator, "mean", statistic, n_rows)
+            found, count = release_mean(curator, "mean", statistic, n_rows)
             self.mean_ = centre + found
             self.centre_, self.scale_ = centre + statistic.centre, statistic.scale
             self.noise_std_ = noise * statistic.half_width / count
@@ -211,9 +217,9 @@ class RobustMean(PrivateEstimator):
         margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
         return self.mean_ - margin, self.mean_ + margin
 
-    def _checked_budget(self) -> Budget:
+    def _check_parameters(self) -> Budget:
         check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
-        budget = checked_budget(self, pure=True)
+        budget = check_budget(self, pure=True)
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
             raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {describe(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
@@ -224,7 +230,7 @@ class RobustMean(PrivateEstimator):
             )
         return budget
 
-    def _checked_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
+    def _check_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
         """Return the influence, the moment bound, and the scale where it is given or follows from the bounds."""
         if self.method in _FINDING_METHODS:
             if self.moment_bound is not None or not isinstance(self.scale, str) or self.scale != "auto":
@@ -254,7 +260,7 @@ class RobustMean(PrivateEstimator):
         else:
             fixed = per_column("scale", self.scale, columns, positive=True)
         influence = Clip() if self.method == "clipped" else Smoothed(beta)
-        influence.bias(self.moment_order)  # refuses orders that there are none for
+        influence.bias(self.moment_order)  # It refuses orders that there are none for.
         return influence, moment, fixed
 
     def _steps(
@@ -265,18 +271,21 @@ class RobustMean(PrivateEstimator):
         mean = TrimmedSum(-np.ones(columns), np.ones(columns)) if self.method == "trimmed" else clipped
         before: list[tuple[str, Statistic, float]] = []
         if self.method in _FINDING_METHODS and self.centre is None:
-            search = ("search", Magnitudes(columns), _SEARCHING)
-            before = [search, ("location", clipped, _LOCATING), ("magnitudes", Magnitudes(columns), _REFINING)]
+            before = [
+                ("search", Magnitudes(columns), _SEARCH_PART),
+                ("location", clipped, _LOCATION_PART),
+                ("magnitudes", Magnitudes(columns), _REFINING_PART),
+            ]
         elif self.method in _FINDING_METHODS:
-            before = [("magnitudes", Magnitudes(columns), _FINDING)]
+            before = [("magnitudes", Magnitudes(columns), _INTERVAL_PART)]
         elif needs_count:
-            before = [("rows", RowCount(), _COUNTING)]
-        shares = [*before, ("mean", mean, 1 - sum(share for _, _, share in before))]
+            before = [("rows", RowCount(), _COUNT_PART)]
+        parts = [*before, ("mean", mean, 1 - sum(part for _, _, part in before))]
         pure = Budget(budget.epsilon)
-        laplace: list[Step] = [Laplace(name, 1 / share, 1, each.size) for name, each, share in shares]
+        laplace: list[Step] = [Laplace(name, 1 / part, 1, each.size) for name, each, part in parts]
         if budget.delta == 0 or self.noise == "laplace":
             return laplace, pure
-        gaussian: list[Step] = [Gaussian(name, share**-0.5, 1, each.size) for name, each, share in shares]
+        gaussian: list[Step] = [Gaussian(name, noise_multiplier(part), 1, each.size) for name, each, part in parts]
 
         def least(steps: list[Step], kept: Budget, norm: Literal["l1", "l2"]) -> float:
             return calibrated_plan(steps, kept, self.neighbors).steps[-1].noise_multiplier * mean.sensitivity(
@@ -293,14 +302,14 @@ class RobustMean(PrivateEstimator):
     )
 
     def _stored(self) -> dict[str, Any]:
-        return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _FOUND}}
+        return {"mean": {name: getattr(self, f"{name}_").tolist() for name in _STORED}}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked_budget()
+        self._check_parameters()
         columns = self._domain.columns
-        self._influence, self._moment, _ = self._checked_scale(columns)
+        self._influence, self._moment, _ = self._check_scale(columns)
         self._origin = per_column("centre", 0.0 if self.centre is None else self.centre, columns)
-        found = {name: np.array(values["mean"][name], float) for name in _FOUND}
+        found = {name: np.array(values["mean"][name], float) for name in _STORED}
         check_shapes(**{name: (array, (columns,)) for name, array in found.items()})
         for name, array in found.items():
             setattr(self, f"{name}_", array)
@@ -347,5 +356,5 @@ def _is_one_dimensional(x: Any) -> bool:
         return False
     try:
         return np.ndim(x) == 1
-    except ValueError:  # rows of unequal length, which are refused in a sentence later
+    except ValueError:  # Rows of unequal length are refused in a sentence later.
         return False

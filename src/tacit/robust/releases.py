@@ -1,4 +1,4 @@
-"""What a robust mean releases, and what is made of it."""
+"""The releases of a robust mean, and the estimates that follow from them."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from tacit.statistics import Influence, Magnitudes, RobustSum, TrimmedSum
 
 
 def sum_between(influence: Influence, low: Array, high: Array, weight: float) -> RobustSum:
-    """Return the statistic, with a count of rows that weighs `weight` times as much as their values can."""
+    """Return the statistic of values bounded to [low, high], with a count of rows that weighs `weight` rows."""
     count = weight * influence.row_norm(len(low), "l2")
     return RobustSum(low / 2 + high / 2, high / 2 - low / 2, influence, count=count)
 
 
-def released_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int | None) -> tuple[Array, float]:
-    """Release sums and return the mean, brought inside of where it can be, and how many rows there were, about."""
+def release_mean(curator: Curator, name: str, statistic: RobustSum, n_rows: int | None) -> tuple[Array, float]:
+    """Release sums; return the mean, brought inside the interval, and the number of rows, or an estimate of it."""
     count, sums = statistic.parts(curator.release(name, statistic))
     rows = float(n_rows) if n_rows is not None else max(1.0, count or 0.0)
     return statistic.centre + statistic.half_width * np.clip(sums / rows, -1.0, 1.0), rows
 
 
-def found_interval(
+def find_interval(
     curator: Curator, name: str, then: str, unit: Statistic, columns: int, trim: float | None = None
 ) -> tuple[Array, Array]:
-    """Release magnitudes and return where to clip each column, or to trim it, for the mean released as `then`."""
+    """Release magnitudes; return where to clip or trim each column, for the mean that the step `then` releases."""
     statistic = Magnitudes(columns)
-    around, noise = noise_of(curator, name, statistic), noise_of(curator, then, unit)
-    tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, around)
+    count_noise, noise = noise_deviation(curator, name, statistic), noise_deviation(curator, then, unit)
+    tail = partial(laplace_tail if isinstance(curator.plan.steps[0], Laplace) else gaussian_tail, count_noise)
     counts = statistic.parts(curator.release(name, statistic))
     if trim is not None:
-        low, high = np.array([trimming_interval(column, around, tail, trim) for column in counts]).T
+        low, high = np.array([trimming_interval(column, count_noise, tail, trim) for column in counts]).T
     else:
-        low, high = np.array([clipping_interval(column, around, tail, noise) for column in counts]).T
+        low, high = np.array([clipping_interval(column, count_noise, tail, noise) for column in counts]).T
     return low, high
 
 
-def noise_of(curator: Curator, name: str, statistic: Statistic) -> float:
-    """Return the standard deviation of the noise in a release."""
+def noise_deviation(curator: Curator, name: str, statistic: Statistic) -> float:
+    """Return the standard deviation of the noise in a release: sqrt(2) times the scale of Laplace noise."""
     step = next(step for step in curator.plan.steps if step.name == name)
     return curator.noise(name, statistic) * (math.sqrt(2) if isinstance(step.mechanism, Laplace) else 1.0)
 
 
-def trimmed_mean(curator: Curator, name: str, statistic: TrimmedSum) -> tuple[Array, Array]:
-    """Release what lies between the ends; return its mean, and the standard deviation of the noise in that, about."""
+def release_trimmed_mean(curator: Curator, name: str, statistic: TrimmedSum) -> tuple[Array, Array]:
+    """Release the values between the ends; return their mean, and about the standard deviation of its noise."""
     counts, sums = statistic.parts(curator.release(name, statistic))
     counts = np.maximum(counts, 1.0)
-    shares = np.clip(sums / counts, -1.0, 1.0)
-    noise = noise_of(curator, name, statistic) / counts * np.sqrt(1 + (shares / statistic.count) ** 2)
-    return statistic.middle + statistic.half * shares, statistic.half * noise
+    means = np.clip(sums / counts, -1.0, 1.0)
+    noise = noise_deviation(curator, name, statistic) / counts * np.sqrt(1 + (means / statistic.count) ** 2)
+    return statistic.middle + statistic.half * means, statistic.half * noise

@@ -7,7 +7,6 @@ import math
 from scipy.special import ndtri
 
 from tacit.arrays import Array
-from tacit.fitting.clipping import minimax_scale as minimax_scale  # tacit.linear.robust_descent imports it from here.
 from tacit.statistics.influence import Influence
 
 FAILURE = 0.01  # Failure probability that the published scales are stated with.

@@ -1,5 +1,6 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
+from tacit.lazy import moved_names
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.cluster_sums import ClusterSums
@@ -8,12 +9,6 @@ from tacit.statistics.counts.cell_counts import Bins, CellCounts, PairCounts
 from tacit.statistics.counts.magnitudes import Magnitudes
 from tacit.statistics.counts.observed_cells import ObservedCells
 from tacit.statistics.counts.outlier_count import OutlierCount
-from tacit.statistics.gradients.em_gradients import (
-    EMGradient,
-    MissingCovariateGradient,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
-)
 from tacit.statistics.gradients.loss_gradients import LossGradients, PredictionGradients, PredictionLoss
 from tacit.statistics.gradients.weighed_gradients import WeighedGradients
 from tacit.statistics.influence import Clip, Influence, Shorten, Smoothed, smoothed_bound, smoothed_influence
@@ -57,7 +52,6 @@ __all__ = [
     "Components",
     "CovarianceType",
     "DiagonalComponent",
-    "EMGradient",
     "FoldedScores",
     "Influence",
     "LikelihoodGains",
@@ -66,7 +60,6 @@ __all__ = [
     "LinearScores",
     "LossGradients",
     "Magnitudes",
-    "MissingCovariateGradient",
     "MissingScores",
     "ObservedCells",
     "OnColumns",
@@ -83,8 +76,6 @@ __all__ = [
     "Shorten",
     "Smoothed",
     "SomeValues",
-    "SymmetricMixtureGradient",
-    "SymmetricRegressionGradient",
     "TableComponents",
     "TableLayout",
     "TableMoments",
@@ -99,3 +90,6 @@ __all__ = [
     "smoothed_bound",
     "smoothed_influence",
 ]
+
+_EM_GRADIENTS = ("EMGradient", "MissingCovariateGradient", "SymmetricMixtureGradient", "SymmetricRegressionGradient")
+__getattr__ = moved_names(__name__, dict.fromkeys(_EM_GRADIENTS, "tacit.published.em_gradients"))

@@ -12,6 +12,7 @@ from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.centres import Centres
 from tacit.statistics.moments.component_moments import moment_sensitivity, numbers_in_second_moment, triangle
 from tacit.statistics.ranges import check_sizes
@@ -101,7 +102,7 @@ class ClusterMoments:
             return moment_sensitivity(self.count, self.mean, self.second, neighbors)
         seconds = self._seconds if self.covariance_type == "full" else 1
         row = self.count + self.mean * math.sqrt(self.centres.columns) + self.second * math.sqrt(seconds)
-        return (row if neighbors == "add_remove" else 2 * row) * (1 + 1e-12)
+        return (row if neighbors == "add_remove" else 2 * row) * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

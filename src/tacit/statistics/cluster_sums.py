@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import ROW_SLACK
 from tacit.statistics.centres import Centres
 from tacit.statistics.ranges import check_sizes
 
@@ -77,7 +78,7 @@ class ClusterSums:
         row = self.count + longest if norm == "l1" else math.hypot(self.count, longest)
         if neighbors == "replace_one":
             row = max(2 * longest, (2.0 if norm == "l1" else math.sqrt(2.0)) * row)
-        return row * (1 + 1e-12)
+        return row * ROW_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.arrays import Array as Array  # Rooms that are not rewritten yet import it from here.
+from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 from tacit.release.row_maps import filled_up
 from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes

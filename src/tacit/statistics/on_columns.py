@@ -59,10 +59,10 @@ class SomeValues:
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.statistics import SymmetricMixtureGradient
-    >>> values = SomeValues(SymmetricMixtureGradient(np.array([2.0, 0.0]), 0.5), (1,))
-    >>> values(np.array([[2.5, 0.1], [-2.5, 0.1]])).round(6).T
-    array([[ 0.1, -0.1]])
+    >>> from tacit.statistics import ScreeningValues
+    >>> values = SomeValues(ScreeningValues("association", np.zeros(3), unit=2.0, target=4.0), (1,))
+    >>> values(np.array([[0.5, 0.25, 1.0]]))
+    array([[0.125]])
     """
 
     values: RowValues

@@ -1,4 +1,4 @@
-"""Columns one after the other, each given all before it: a density of tables that is easy to draw from."""
+"""A density of tables: columns in a fixed order, each with a law that depends on the columns before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 
 Codes = NDArray[np.intp]
-_Single = NDArray[np.float32]  # exact enough for probabilities, and twice as fast
+_Single = NDArray[np.float32]  # Probabilities are exact enough in single precision, which is twice as fast.
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,9 @@ class Chain:
         """Return the codes of `count` rows."""
         design = Design(count, self.sizes, self.order)
         for place, weights in enumerate(self.weights):
-            design.append(drawn(odds(design.before(place), weights), spread(count, rng)))
+            design.append(
+                draw_codes(code_probabilities(design.before(place), weights), stratified_uniforms(count, rng))
+            )
         return design.codes
 
     def log_probabilities(self, codes: Codes) -> Array:
@@ -55,36 +57,37 @@ class Chain:
         design = Design(len(codes), self.sizes, self.order)
         total = np.zeros(len(codes))
         for place, (column, weights) in enumerate(zip(self.order, self.weights)):
-            chances = odds(design.before(place), weights)
-            total += np.log(chances[codes[:, column], np.arange(len(codes))])
+            probabilities = code_probabilities(design.before(place), weights)
+            total += np.log(probabilities[codes[:, column], np.arange(len(codes))])
             design.append(codes[:, column])
         return total
 
 
 class Design:
-    """Rows of codes that grow column by column, and the same as zeros and ones behind a column of ones."""
+    """Rows of codes that grow column by column, and their design matrix: an intercept and indicators of codes."""
 
     def __init__(self, rows: int, sizes: tuple[int, ...], order: tuple[int, ...]) -> None:
         self._order, self._done = order, 0
         self._ends = np.cumsum([1, *(sizes[column] for column in order)])
-        self._ones = np.zeros((int(self._ends[-1]), rows), dtype=np.float32)
-        self._ones[0] = 1.0
+        self._matrix = np.zeros((int(self._ends[-1]), rows), dtype=np.float32)
+        self._matrix[0] = 1.0
         self.codes = np.zeros((rows, len(sizes)), dtype=np.intp)
 
     def append(self, codes: Codes) -> None:
         """Add the next column of the order."""
         self.codes[:, self._order[self._done]] = codes
-        self._ones[self._ends[self._done] + codes, np.arange(len(codes))] = 1.0
+        self._matrix[self._ends[self._done] + codes, np.arange(len(codes))] = 1.0
         self._done += 1
 
     def before(self, place: int) -> _Single:
-        """Return the zeros and ones of the columns before this place in the order, (1 + all their codes, rows)."""
-        return self._ones[: self._ends[place]]
+        """Return the design matrix of the columns before this place in the order, (1 + all their codes, rows)."""
+        return self._matrix[: self._ends[place]]
 
 
-def odds(ones: _Single, weights: Array) -> _Single:
-    """Return the probabilities of a column's codes, (codes, rows): rows last, as sums over few codes are slow else."""
-    logits = weights.T.astype(np.float32) @ ones
+def code_probabilities(design: _Single, weights: Array) -> _Single:
+    """Return the probabilities of a column's codes, (codes, rows), by a multinomial logit of the design matrix."""
+    # Rows are the last axis, because sums over a short last axis are slow.
+    logits = weights.T.astype(np.float32) @ design
     logits -= logits.max(axis=0)
     np.exp(logits, out=logits)
     logits /= logits.sum(axis=0)
@@ -92,14 +95,14 @@ def odds(ones: _Single, weights: Array) -> _Single:
     return logits
 
 
-def spread(count: int, rng: np.random.Generator) -> Array:
-    """Return numbers between 0 and 1 in random order, each part of the range having one.
+def stratified_uniforms(count: int, rng: np.random.Generator) -> Array:
+    """Return `count` numbers between 0 and 1 in random order, one in each of `count` equal parts of that range.
 
-    What is drawn by them comes nearly as often as it should, also in short tables.
+    Codes that are drawn by them have nearly the proportions they should have, in short tables too.
     """
     return (rng.permutation(count) + rng.random(count)) / count
 
 
-def drawn(chances: _Single, uniform: Array) -> Codes:
+def draw_codes(probabilities: _Single, uniform: Array) -> Codes:
     """Return a code for each row, from their probabilities (codes, rows) and numbers between 0 and 1."""
-    return np.minimum((np.cumsum(chances, axis=0) < uniform).sum(axis=0), len(chances) - 1)
+    return np.minimum((np.cumsum(probabilities, axis=0) < uniform).sum(axis=0), len(probabilities) - 1)

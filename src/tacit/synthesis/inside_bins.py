@@ -1,4 +1,4 @@
-"""Where numbers lie inside a bin, of which counts do not tell."""
+"""Where numbers lie inside a bin. Counts do not say, so these are assumptions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from scipy.optimize import brentq
 from tacit.arrays import Array
 from tacit.synthesis.histograms import FINEST, NARROW
 
-_EVENLY = 0.1  # of rows in a bin in which density falls, lest any place be next to impossible
-_COMPARABLE = 1 / 64  # of the width of an outermost bin, that its neighbour must have to say how steep it is
+# benchmarks/synthetic.py measures what these numbers give, on Adult.
+# Proportion of an outermost bin's rows that are spread evenly, so that no place in it is next to impossible.
+_EVENLY = 0.1
+# Least width of a neighbour that says how steep an outermost bin is, relative to the width of that bin.
+_LEAST_NEIGHBOUR = 1 / 64
 
 
-def tilts(edges: Array, shares: Array) -> Array:
-    """Return how fast the density falls in each bin, in its logarithm from the lower end to the upper one.
+def tilts(edges: Array, probabilities: Array) -> Array:
+    """Return by how much the log density falls in each bin, from its lower to its upper edge.
 
-    In most bins rows are spread evenly: 0. In the outermost ones, which reach to the bounds however far rows do, the
-    density starts with that of the neighbour, and falls as fast as the share of rows asks for, but for a tenth of them.
+    Most bins have a constant density, and a tilt of 0. The outermost ones end at the bounds, which may be far from any
+    row. There the density starts at that of the neighbour, and falls so that the bin has its probability. (A tenth of
+    the bin's rows is spread evenly; the tilt is of the others.)
 
     Examples
     --------
@@ -27,46 +31,46 @@ def tilts(edges: Array, shares: Array) -> Array:
     array([  0.,   0., 100.])
     """
     widths = np.diff(edges)
-    found = np.zeros(len(widths))
-    wide = np.flatnonzero(widths > NARROW)
-    for inwards, side in ((wide[::-1], 1.0), (wide, -1.0)):
-        near = [b for b in inwards[1:] if widths[b] >= _COMPARABLE * widths[inwards[0]]] if len(inwards) else []
+    result = np.zeros(len(widths))
+    with_width = np.flatnonzero(widths > NARROW)
+    for inwards, side in ((with_width[::-1], 1.0), (with_width, -1.0)):
+        near = [b for b in inwards[1:] if widths[b] >= _LEAST_NEIGHBOUR * widths[inwards[0]]] if len(inwards) else []
         if near:
             b = inwards[0]
-            ratio = shares[b] / (shares[near[0]] / widths[near[0]] * widths[b])
+            ratio = probabilities[b] / (probabilities[near[0]] / widths[near[0]] * widths[b])
             if ratio < 0.99:
-                found[b] = side * brentq(_excess, 1e-3, 1 / ratio + 1, args=(ratio,))
-    return found
+                result[b] = side * brentq(_excess, 1e-3, 1 / ratio + 1, args=(ratio,))
+    return result
 
 
 def _excess(fall: float, ratio: float) -> float:
-    """Return by how much the mean of a falling density is over `ratio` times what it starts with."""
+    """Return the mean of a falling density less `ratio`, in units of the density at its start."""
     return -math.expm1(-fall) / fall - ratio
 
 
 def places(tilt: Array, uniform: Array) -> Array:
-    """Return places in bins, from 0 to 1, that fall off as the tilts say, from numbers between 0 and 1."""
-    found, falls = uniform.copy(), (tilt != 0) & (uniform >= _EVENLY)
-    found[(tilt != 0) & ~falls] /= _EVENLY
+    """Return places in bins, from 0 to 1, with densities that fall by the tilts, from uniform numbers."""
+    result, falls = uniform.copy(), (tilt != 0) & (uniform >= _EVENLY)
+    result[(tilt != 0) & ~falls] /= _EVENLY
     fall = np.abs(tilt[falls])
-    found[falls] = -np.log1p((uniform[falls] - _EVENLY) / (1 - _EVENLY) * np.expm1(-fall)) / fall
-    return np.where(tilt < 0, 1 - found, found)
+    result[falls] = -np.log1p((uniform[falls] - _EVENLY) / (1 - _EVENLY) * np.expm1(-fall)) / fall
+    return np.where(tilt < 0, 1 - result, result)
 
 
 def log_densities(tilt: Array, place: Array) -> Array:
     """Return the log density at places in bins, from 0 to 1."""
-    found, falls = np.zeros(len(tilt)), tilt != 0
+    result, falls = np.zeros(len(tilt)), tilt != 0
     fall, from_steep_end = np.abs(tilt[falls]), np.where(tilt > 0, place, 1 - place)[falls]
     falling = np.log(fall) - np.log(-np.expm1(-fall)) - fall * from_steep_end
-    found[falls] = np.logaddexp(math.log(_EVENLY), math.log(1 - _EVENLY) + falling)
-    return found
+    result[falls] = np.logaddexp(math.log(_EVENLY), math.log(1 - _EVENLY) + falling)
+    return result
 
 
 def shared_values(edges: Array, centre: float, scale: float) -> Array:
-    """Return the one value that the rows in a bin have, in standard coordinates, where the bin is so narrow; else NaN.
+    """Return the value that all rows in a bin share, in standard coordinates; NaN for a bin that is not the narrowest.
 
-    Bins that narrow were split off because many rows are in them, which are then rows that share a value. It is taken
-    to be the roundest number in the bin, as most such values are round.
+    A bin of the least width was split off because it has many rows, so these rows probably share a value. It is taken
+    to be the roundest number in the bin, because most shared values are round.
 
     Parameters
     ----------
@@ -96,9 +100,9 @@ def shared_values(edges: Array, centre: float, scale: float) -> Array:
 
 
 def _roundest(low: float, high: float) -> float:
-    """Return the number from low up to high that has the fewest digits."""
+    """Return the number in [low, high) that has the fewest digits."""
     for digits in range(-15, 17):
-        found = round(math.ceil(low * 10.0**digits) / 10.0**digits, digits)
-        if low <= found < high:
-            return found
+        rounded = round(math.ceil(low * 10.0**digits) / 10.0**digits, digits)
+        if low <= rounded < high:
+            return rounded
     return low

@@ -1,9 +1,9 @@
-"""How a table model is stored in a model file, and checked when it comes back.
+"""A table model as JSON in a model file, and the checks when it is read.
 
 "table": {"columns": [{"edges": [...] or null, "groups": [...], "shares": [...]}, ...],
           "order": [...], "weights": [...]}
 
-is the density of z: see ``ABOUT``.
+is the density of z: see ``ABOUT``. The shares are the probabilities of bins.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ ABOUT = (
 )
 
 
-def stored(columns: list[CountedColumn], chain: Chain) -> dict[str, Any]:
-    """Return a table model as JSON has it."""
-    found = [
+def to_json(columns: list[CountedColumn], chain: Chain) -> dict[str, Any]:
+    """Return a table model as plain values."""
+    stored = [
         {
             "edges": None if column.bins.edges is None else column.bins.edges.tolist(),
             "groups": column.bins.groups.tolist(),
-            "shares": column.shares.tolist(),
+            "shares": column.probabilities.tolist(),
         }
         for column in columns
     ]
     weights = [each.tolist() for each in chain.weights]
-    return {"table": {"columns": found, "order": list(chain.order), "weights": weights}}
+    return {"table": {"columns": stored, "order": list(chain.order), "weights": weights}}
 
 
-def restored(
+def from_json(
     values: dict[str, Any], public: list[Bins | Histogram], missing: bool
 ) -> tuple[list[CountedColumn], Chain]:
-    """Return the columns and the chain that were stored, if they fit what is public of the columns."""
+    """Return the stored columns and chain; refuse them if they do not fit the public columns."""
     table = values["table"]
     if len(table["columns"]) != len(public):
         raise ValueError(f"there must be {len(public)} columns of the table")
@@ -53,22 +53,23 @@ def restored(
         raise ValueError("the order must have every column once")
     weights, before = [], 1
     for column, each in zip(order, table["weights"], strict=True):
-        found = np.array(each, float)
-        if found.shape != (before, sizes[column]) or not np.isfinite(found).all():
+        array = np.array(each, float)
+        if array.shape != (before, sizes[column]) or not np.isfinite(array).all():
             raise ValueError(f"weights of column {column} must be finite numbers of shape {(before, sizes[column])}")
-        weights.append(found)
+        weights.append(array)
         before += sizes[column]
     return columns, Chain(sizes, order, tuple(weights))
 
 
 def _column(values: dict[str, Any], known: Bins | Histogram, missing: bool) -> CountedColumn:
-    groups, shares = np.array(values["groups"], np.intp), np.array(values["shares"], float)
+    groups, probabilities = np.array(values["groups"], np.intp), np.array(values["shares"], float)
     if isinstance(known, Histogram):
         bins = Bins((known.place,), groups, np.array(values["edges"], float), missing)
     else:
         bins = replace(known, groups=groups)
     if set(groups.tolist()) != set(range(int(groups.max()) + 1)):
         raise ValueError("groups must be numbered from 0 up")
-    if shares.shape != (len(groups) + missing,) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
+    right_shape = probabilities.shape == (len(groups) + missing,)
+    if not right_shape or not (probabilities > 0).all() or abs(probabilities.sum() - 1) > 1e-6:
         raise ValueError("shares must be positive, one for each bin, and add up to 1")
-    return CountedColumn(bins, shares)
+    return CountedColumn(bins, probabilities)

@@ -11,7 +11,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, checked_budget, progress
+from tacit.fitting import PrivateEstimator, check_budget, progress
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import BlankIncomplete
@@ -19,17 +19,17 @@ from tacit.synthesis.chain import Chain
 from tacit.synthesis.columns import CountedColumn, public_columns
 from tacit.synthesis.counting import count_columns, count_pairs, steps
 from tacit.synthesis.fitted_chain import fit_chain
-from tacit.synthesis.stored_table import ABOUT, restored, stored
+from tacit.synthesis.stored_table import ABOUT, from_json, to_json
 
-_BLOCK_ROWS = 8192  # drawn at a time, so that memory stays small
+_BLOCK_ROWS = 8192  # Number of synthetic rows that are drawn at a time, to limit memory.
 
 
 class TableModel(DensityMixin, PrivateEstimator):
-    """A table's density from private counts of its columns and of all pairs of them, for synthetic tables.
+    """A density of tables, from private counts of columns and of all pairs of columns; for synthetic tables.
 
-    Numbers are counted in bins that follow the rows: as fine as the noise allows, whole numbers and values that many
-    rows share by themselves. The columns are then put in an order, and each is given the smoothest law that agrees with
-    its counts and with those of its pairs with the columns before it.
+    Numbers are counted in bins that adapt to the rows: they are as fine as the noise allows, and whole numbers and
+    values of many rows have bins of their own. The columns are then put in an order, and each gets the law of maximum
+    entropy that agrees with its counts and with those of its pairs with the columns before it.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class TableModel(DensityMixin, PrivateEstimator):
     Attributes
     ----------
     probabilities_ : dict of arrays
-        The share of rows in each bin of each column, by name or number: the levels in the schema's order, or false and
-        true, or the intervals in ``edges_``. With ``missing="model"``, that of missing cells is the last.
+        The proportion of rows in each bin of each column, by name or number: the levels in the schema's order, or false
+        and true, or the intervals in ``edges_``. With ``missing="model"``, that of missing cells is the last.
     edges_ : dict of arrays
         Where the bins of columns of numbers begin and end, in the units of the rows. Whole numbers are in the middle of
         theirs.
@@ -75,7 +75,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        budget = self._checked_budget()
+        budget = self._check_parameters()
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 1, "the least number")
         gaps = self.missing == "model"
@@ -88,9 +88,9 @@ class TableModel(DensityMixin, PrivateEstimator):
             if len(counted.columns) > 1:
                 columns, margins, tables, noise = count_pairs(curator, counted)
             else:
-                columns, margins, tables, noise = counted.columns, [counted.columns[0].group_shares], {}, 0.0
-            wide = [column.wide_groups for column in columns]
-            self._publish(columns, fit_chain(margins, tables, noise, counted.rows, watch, wide))
+                columns, margins, tables, noise = counted.columns, [counted.columns[0].group_probabilities], {}, 0.0
+            coarse = [column.coarse_groups for column in columns]
+            self._publish(columns, fit_chain(margins, tables, noise, counted.rows, watch, coarse))
         self.n_iter_ = sum(step.count for step in curator.plan.steps)
         self._certify(curator, budget, n_rows, ["A table's density from counts of columns and of pairs of columns."])
         return self
@@ -98,13 +98,13 @@ class TableModel(DensityMixin, PrivateEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array | pa.Table:
         """Draw synthetic rows, at no further cost to privacy.
 
-        Up to 8192 rows at a time are drawn so that shares come out nearer to the model's than by independent draws.
+        Among up to 8192 rows at a time, proportions are nearer to the model's than those of independent draws.
 
         Parameters
         ----------
         n_samples : int
         random_state : int, numpy Generator or None
-            Of the synthetic rows alone.
+            Seed of the synthetic rows.
 
         Returns
         -------
@@ -122,8 +122,8 @@ class TableModel(DensityMixin, PrivateEstimator):
     def score_samples(self, X: Any) -> Array:
         """Return the log density at each row, in the units of the rows.
 
-        Of levels, of missing cells and of values that have a bin of their own it is the log probability. Rows beyond
-        the bounds count as those at the bounds.
+        For levels, missing cells and values that have a bin of their own it is the log probability. Rows beyond the
+        bounds count as rows at the bounds.
         """
         check_is_fitted(self)
         return np.concatenate([self._log_densities(block) for block in self._standard_blocks(X)])
@@ -155,8 +155,8 @@ class TableModel(DensityMixin, PrivateEstimator):
             total += column.log_densities(block, each, self._domain.scale[column.bins.places[0]])
         return total
 
-    def _checked_budget(self) -> Budget:
-        return checked_budget(self, missing=("error", "ignore", "model"))
+    def _check_parameters(self) -> Budget:
+        return check_budget(self, missing=("error", "ignore", "model"))
 
     def _publish(self, columns: list[CountedColumn], chain: Chain) -> None:
         """Set the public attributes, in the units of the rows."""
@@ -165,7 +165,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         if domain.schema is not None:
             names = domain.schema.used
         self._columns, self._chain = columns, chain
-        self.probabilities_ = {name: column.shares for name, column in zip(names, columns)}
+        self.probabilities_ = {name: column.probabilities for name, column in zip(names, columns)}
         self.edges_ = {}
         for name, column in zip(names, columns):
             if column.bins.edges is not None:
@@ -175,9 +175,9 @@ class TableModel(DensityMixin, PrivateEstimator):
     _about = ABOUT
 
     def _stored(self) -> dict[str, Any]:
-        return stored(self._columns, self._chain)
+        return to_json(self._columns, self._chain)
 
     def _restore(self, values: dict[str, Any]) -> None:
-        self._checked_budget()
+        self._check_parameters()
         gaps = self.missing == "model"
-        self._publish(*restored(values, public_columns(self._domain, gaps), gaps))
+        self._publish(*from_json(values, public_columns(self._domain, gaps), gaps))

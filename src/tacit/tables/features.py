@@ -1,4 +1,4 @@
-"""The numbers of an encoded row, as people know them: numbers in their units, levels and truths as shares."""
+"""The numbers of an encoded row as people know them: numbers in their units, levels and truth values as proportions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Feature:
     low, high : float
         The public range of what is shown.
     is_share : bool
-        Whether its mean is the share of rows with a level, or of those that are true.
+        Whether its mean is a proportion of rows: those with a level, or those that are true.
     middle, unit : float
-        What is shown of a value in the units of the rows: middle + unit * value.
+        A value v in the units of the rows is shown as middle + unit * v.
     description : str
     """
 
@@ -39,12 +39,12 @@ class Feature:
     description: str = ""
 
     def display(self, values: Any) -> Any:
-        """Return values of the domain as they are shown: numbers as they are, encoded levels and truths as shares."""
+        """Return values as people know them: numbers as they are, encoded levels and truth values as proportions."""
         return self.middle + self.unit * values
 
 
 def features(domain: Domain) -> tuple[Feature, ...]:
-    """Return what each number of an encoded row is, in order.
+    """Return the features of encoded rows, in order.
 
     Examples
     --------

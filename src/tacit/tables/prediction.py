@@ -16,7 +16,7 @@ from tacit.tables.schema import Schema
 
 _MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most so many levels.
 _LEAST_ROWS = 4  # Fewer rows cannot be divided into rows to train on and rows to test on.
-_SETTINGS = {"early_stopping": False, "random_state": 0}
+_SETTINGS = {"early_stopping": False, "random_state": 0}  # The same rows give the same trees.
 
 
 @dataclass(frozen=True)
@@ -87,34 +87,34 @@ def _classification_scores(
 ) -> tuple[Score, Score]:
     (X_test, y_test), (_, (_, y_train)) = test, tables
     levels = 1 + int(max(y_test.max(), *(y.max() for _, y in tables)))
-    chances = [_chances(X, y.astype(np.intp), X_test, levels, categories) for X, y in tables]
-    accuracies = [float((each.argmax(axis=1) == y_test).mean()) for each in chances]
+    probabilities = [_probabilities(X, y.astype(np.intp), X_test, levels, categories) for X, y in tables]
+    accuracies = [float((each.argmax(axis=1) == y_test).mean()) for each in probabilities]
     commonest = np.bincount(y_train.astype(np.intp)).argmax()
     return (
         Score("accuracy", *accuracies, float((y_test == commonest).mean())),
-        Score("AUC", *(_auc(y_test, each) for each in chances), 0.5),
+        Score("AUC", *(_auc(y_test, each) for each in probabilities), 0.5),
     )
 
 
-def _chances(X: Array, y: NDArray[np.intp], X_test: Array, levels: int, categories: list[bool]) -> Array:
+def _probabilities(X: Array, y: NDArray[np.intp], X_test: Array, levels: int, categories: list[bool]) -> Array:
     """Return the probability of each level for the tested rows, (rows, levels); 0 for a level that was never seen."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    chances = np.zeros((len(X_test), levels))
+    probabilities = np.zeros((len(X_test), levels))
     if (y == y[0]).all():
-        chances[:, y[0]] = 1.0
-        return chances
+        probabilities[:, y[0]] = 1.0
+        return probabilities
     rounds = max(20, min(100, 200 // levels))  # Each round grows a tree for each level.
     model = HistGradientBoostingClassifier(max_iter=rounds, categorical_features=categories, **_SETTINGS).fit(X, y)
-    chances[:, model.classes_] = model.predict_proba(X_test)
-    return chances
+    probabilities[:, model.classes_] = model.predict_proba(X_test)
+    return probabilities
 
 
-def _auc(levels: NDArray[np.intp], chances: Array) -> float:
+def _auc(levels: NDArray[np.intp], probabilities: Array) -> float:
     from sklearn.metrics import roc_auc_score
 
     occurring, counts = np.unique(levels, return_counts=True)
     if len(occurring) < 2:
         return 0.5
-    each = [roc_auc_score(levels == level, chances[:, level]) for level in occurring]
+    each = [roc_auc_score(levels == level, probabilities[:, level]) for level in occurring]
     return float(np.average(each, weights=counts))

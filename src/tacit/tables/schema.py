@@ -107,12 +107,12 @@ class Schema:
     @property
     def slices(self) -> dict[str, slice]:
         """Where each column is found in the encoded matrix."""
-        found, start = {}, 0
+        slices, start = {}, 0
         for name, column in self._used_columns():
             stop = start + len(column.labels(name))
-            found[name] = slice(start, stop)
+            slices[name] = slice(start, stop)
             start = stop
-        return found
+        return slices
 
     @property
     def radius(self) -> float:

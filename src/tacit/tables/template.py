@@ -105,19 +105,19 @@ def _peeked_part(name: str, settings: dict[str, Any]) -> str:
 
 def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _Levels | _Anything]:
     """Return what the data says about the columns that have blanks, in one pass over the rows. Not private."""
-    found: dict[str, _Range | _Levels | _Anything] = {}
+    summaries: dict[str, _Range | _Levels | _Anything] = {}
     for name, kind in kinds.items():
         if kind in ("numeric", "integer"):
-            found[name] = _Range(kind)
+            summaries[name] = _Range(kind)
         elif kind == "categorical":
-            found[name] = _Levels()
+            summaries[name] = _Levels()
         elif kind == BLANK:
-            found[name] = _Anything()
-    if found:
-        for block in source.select(list(found)).blocks():
-            for name, summary in found.items():
+            summaries[name] = _Anything()
+    if summaries:
+        for block in source.select(list(summaries)).blocks():
+            for name, summary in summaries.items():
                 summary.read(block[name], name)
-    return found
+    return summaries
 
 
 class _Range:

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-_PLACE = re.compile(r"\(at .*\)$")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # Other keys are quoted.
+_PLACE = re.compile(r"\(at .*\)$")  # Where reading stopped, at the end of a message.
 
 
 def read_toml(path: Path) -> dict[str, Any]:

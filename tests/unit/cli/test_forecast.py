@@ -132,7 +132,7 @@ def test_errors_do_not_depend_on_the_order_of_components():
     truth = random_mixture(3, "full", setting.domain, rng)
 
     class Turned:
-        _mixture = truth.taken(np.array([2, 0, 1]), truth.weights[[2, 0, 1]])
+        _mixture = truth.take(np.array([2, 0, 1]), truth.weights[[2, 0, 1]])
 
     errors = mixture_errors(truth, Turned, np.sqrt(np.einsum("kii->ki", truth.covariances)))
     assert errors == {"mean_error": 0.0, "level_error": 0.0, "weight_error": 0.0, "found": 3.0}

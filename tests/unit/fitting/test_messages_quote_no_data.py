@@ -3,6 +3,7 @@
 import contextlib
 import io
 import warnings
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -177,6 +178,14 @@ def test_options_that_hold_rows(name):
             setattr(model, option, value)
             model.neighbors = value if option == "neighbors" else "add_remove"
             check_unsaid(model.fit, X, y, refused=False)
+
+
+@pytest.mark.parametrize("name", tacit.published.__all__)
+def test_options_of_published_methods_that_hold_rows(name):
+    method = getattr(tacit.published, name)
+    for option in fields(method):
+        for value in wrong_options().values():
+            check_unsaid(method, refused=False, **{"scale": 1.0, option.name: value})
 
 
 @pytest.mark.parametrize("value", wrong_options().values(), ids=wrong_options())

@@ -5,7 +5,7 @@ import pytest
 from sklearn import linear_model
 
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.score_clipping import best_radius, smooth_matrix
+from tacit.linear.score_regression import best_radius
 
 
 def rows(n=400, d=6, seed=0):
@@ -63,14 +63,3 @@ def test_less_noise_believes_rows_farther_out():
     radii = [best_radius(5, noise) for noise in (3.0, 0.3, 0.03, 0.003)]
     assert radii == sorted(radii)
     assert radii[0] < 1 < 2 < radii[-1]
-
-
-def test_noise_is_taken_out_of_matrices():
-    rng = np.random.default_rng(0)
-    truth = np.diag([0.9, 0.5, 0.5, 0.5, 0.5])
-    noisy = truth + np.diag(rng.normal(0.0, 0.01, 5))
-    assert smooth_matrix(noisy, 0.01, 0.5) == pytest.approx(truth, abs=0.04)
-    wild = rng.normal(size=(5, 5))
-    smooth = smooth_matrix(wild + wild.T, 2.0, 0.5)
-    assert np.linalg.eigvalsh(smooth).min() > 0
-    assert np.abs(smooth - 0.5 * np.eye(5)).max() < 0.5

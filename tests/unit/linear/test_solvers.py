@@ -5,12 +5,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import tacit
-from tacit.linear import variance_reduced
+from tacit.linear import first_order
 from tacit.linear.coordinates import Coordinates, Scatter
+from tacit.linear.first_order import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
 from tacit.linear.newton import GRADIENT, correct_hessian, secant
 from tacit.linear.problem import Problem
-from tacit.linear.solvers import SOLVERS
-from tacit.linear.variance_reduced import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
+from tacit.linear.risk import SOLVERS
 from tacit.privacy import Budget, Sampled
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
@@ -65,7 +65,7 @@ def test_epochs_are_snapshots_and_differences():
 
 def test_an_epoch_has_the_mean_of_its_second_half(monkeypatch):
     points = []
-    monkeypatch.setattr(variance_reduced, "keep_finite", lambda point: points.append(point) or point)
+    monkeypatch.setattr(first_order, "keep_finite", lambda point: points.append(point) or point)
     _, told, found = solve("svrg", 2, 1e3)
     np.testing.assert_allclose(told[21], np.mean(points[10:20], axis=0))  # The second snapshot.
     np.testing.assert_allclose(found, np.mean(points[30:40], axis=0))

@@ -212,3 +212,11 @@ def test_a_model_does_not_remember_rows_it_has_scored():
     fitted.score_samples(rows)
     fitted.predict_proba(rows)
     assert pickle.dumps(fitted) == before
+
+
+def test_a_table_of_levels_alone_comes_back_from_a_file(tmp_path):
+    fitted = model(bounds=LEVELS).fit(answers())
+    again = load_model(save_model(fitted, tmp_path / "model.tacit"))
+    assert (again.level_probabilities_["b"] == fitted.level_probabilities_["b"]).all()
+    assert again.covariances_.shape == fitted.covariances_.shape == (2, 0, 0)
+    assert (again.predict(answers()) == fitted.predict(answers())).all()

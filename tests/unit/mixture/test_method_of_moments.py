@@ -8,12 +8,10 @@ import pytest
 from scipy.special import logsumexp
 
 import tacit
-from tacit.fitting.engine import run
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.mixture_coordinates import Points, _scores, moved, row_values
-from tacit.mixture.scale_free import constrained
+from tacit.mixture.mixture_coordinates import Points, _scores, move, row_values
 from tacit.mixture.table_mixture import TableMixture
-from tacit.mixture.uncertainty import _evidence, _Told
+from tacit.mixture.uncertainty import Replay, _evidence
 from tacit.statistics import ComponentMoments, Components, TableLayout, TableMoments
 from tacit.storage import load_model, save_model
 from tacit.tables import Categorical, Numeric, Schema
@@ -78,15 +76,15 @@ def test_a_fit_that_has_mistaken_components():
     ],
     ids=str,
 )
-def test_the_fit_is_gone_through_again_exactly(options, tmp_path):
+def test_a_replayed_fit_is_the_same_exactly(options, tmp_path):
     """Also by a model that was read from a file: what each round measured follows from what was released before."""
     model = fit(rows(2000, [0.6, 0.4], CLOSE), **options)
     for each in (model, load_model(save_model(model, tmp_path / "model.tacit"))):
-        again = each._model(each._domain, each.privacy_.rows)
         kept = iter(each._released)
-        state = run(again, _Told(each.privacy_.plan, lambda statistic, noise, kept=kept: next(kept)))
-        assert (again.finish(state).means == model._mixture.means).all()
-        assert (again.finish(state).covariances == model._mixture.covariances).all()
+        curator = Replay(each.privacy_.plan, lambda statistic, noise, kept=kept: next(kept))
+        again = each._fit_rows(curator, each._schedule(each._domain, each.privacy_.rows)).mixture
+        assert (again.means == model._mixture.means).all()
+        assert (again.covariances == model._mixture.covariances).all()
 
 
 def test_releases_of_a_damaged_file_are_refused(tmp_path):
@@ -117,11 +115,11 @@ def test_values_of_rows_add_up_to_the_statistic(kind):
 def test_scores_are_derivatives(kind):
     rng = np.random.default_rng(1)
     covariances = np.array([[[1.0, 0.4], [0.4, 0.5]], [[0.7, -0.1], [-0.1, 0.6]]])
-    mixture = constrained(Mixture(np.array([0.3, 0.7]), rng.normal(size=(2, 2)), covariances), kind)
+    mixture = Mixture(np.array([0.3, 0.7]), rng.normal(size=(2, 2)), covariances).constrain(kind)
     X = rng.normal(size=(20, 2))
 
     def log_density(step):
-        near = moved(mixture, step, kind).components()
+        near = move(mixture, step, kind).components()
         return logsumexp(near.log_joint(near.e_step(X)[1]), axis=0)
 
     scores = _scores(mixture, X, kind)
@@ -157,9 +155,8 @@ LAYOUT = TableLayout((0, 4), ((1, 2, 3), (5,)))
 
 def product(kind="full"):
     rng = np.random.default_rng(3)
-    gaussians = constrained(
-        Mixture(np.array([0.3, 0.7]), rng.normal(size=(2, 2)), np.array([[[1.0, 0.4], [0.4, 0.5]]] * 2)), kind
-    )
+    covariances = np.array([[[1.0, 0.4], [0.4, 0.5]]] * 2)
+    gaussians = Mixture(np.array([0.3, 0.7]), rng.normal(size=(2, 2)), covariances).constrain(kind)
     probabilities = np.array([[0.2, 0.3, 0.5, 0.9, 0.1], [0.6, 0.3, 0.1, 0.4, 0.6]])
     return TableMixture(gaussians.weights, gaussians.means, gaussians.covariances, LAYOUT, probabilities)
 
@@ -180,7 +177,7 @@ def test_scores_of_tables_are_derivatives(kind):
     X, mixture = encoded(20), product(kind)
     scores = _scores(mixture, X, kind)
     for place, unit in enumerate(np.eye(scores.shape[1]) * 1e-5):
-        above, below = (moved(mixture, step, kind).components().log_density(X, False) for step in (unit, -unit))
+        above, below = (move(mixture, step, kind).components().log_density(X, False) for step in (unit, -unit))
         assert scores[:, place] == pytest.approx((above - below) / 2e-5, abs=1e-6)
 
 

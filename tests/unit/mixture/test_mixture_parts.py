@@ -1,26 +1,19 @@
-"""The parts of the mixture that meet no rows: splitting, shrinking, sharing out noise, priors."""
+"""The parts of the mixture that meet no rows: splitting, schedules, sharing out noise, priors."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad, trapezoid
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import multivariate_normal
 
 import tacit
-from tacit.fitting.clipping import clipped_variances, unclip_variances
 from tacit.fitting.moment_weights import block_weights, clipping_radius
-from tacit.fitting.shrinkage import (
-    positive_mean,
-    shrink,
-    shrink_covariance,
-)
-from tacit.mixture.dp_em import Joint, PerParameter, public_means
+from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, public_means
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.published_compositions import COMPOSITIONS, noise_multipliers
-from tacit.mixture.scale_free import ScaleFree, constrained
+from tacit.mixture.scale_free_schedule import scale_free_schedule
 from tacit.privacy import Budget, Plan
-from tacit.statistics import moment_sensitivity
+from tacit.statistics import TableLayout, moment_sensitivity
 
 KINDS = ("full", "tied", "diag", "spherical")
 
@@ -103,127 +96,20 @@ def test_the_cheapest_pair_is_merged():
 
 def test_copies_leave_the_density_as_it_was():
     few, rows = mixture(3), np.random.default_rng(1).normal(size=(50, 3))
-    assert few.repeated(7).count == 7
-    assert density(few.repeated(7), rows) == pytest.approx(density(few, rows))
-    assert few.repeated(3) is few
+    assert few.repeat(7).count == 7
+    assert density(few.repeat(7), rows) == pytest.approx(density(few, rows))
+    assert few.repeat(3) is few
     assert (np.diff(few.by_weight().weights) <= 0).all()
     assert density(few.by_weight(), rows) == pytest.approx(density(few, rows))
 
 
 def test_constrained_covariances():
     full = mixture()
-    tied, diag, spherical = (constrained(full, kind).covariances for kind in ("tied", "diag", "spherical"))
-    assert constrained(full, "full").covariances is full.covariances
+    tied, diag, spherical = (full.constrain(kind).covariances for kind in ("tied", "diag", "spherical"))
+    assert full.constrain("full").covariances is full.covariances
     assert tied == pytest.approx(np.tile(np.einsum("k,kij->ij", full.weights, full.covariances), (5, 1, 1)))
     assert diag == pytest.approx(full.covariances * np.eye(3))
     assert spherical == pytest.approx(np.einsum("kii->k", full.covariances)[:, None, None] / 3 * np.eye(3))
-
-
-# ----------------------------------------------------------------------------------------------------------- shrinking
-
-
-def test_the_mean_of_what_is_positive():
-    for noise in (0.01, 1.0, 30.0):
-        for z in (-30.0, -5.0, -1.0, 0.0, 0.5, 4.0, 20.0):
-            value, scale = z * noise, noise * max(1e-3, 1 / max(1.0, -z))
-            grid = np.linspace(0.0, 40 * scale + max(0.0, value + 10 * noise), 40_001)
-            weights = np.exp(norm.logpdf(grid, value, noise) - norm.logpdf(grid, value, noise).max())
-            expected = trapezoid(grid * weights, grid) / trapezoid(weights, grid)
-            assert positive_mean(np.array([value]), noise)[0] == pytest.approx(expected, rel=1e-4)
-
-
-def test_without_noise_a_positive_mean_is_the_value():
-    assert positive_mean(np.array([-1.0, 2.0]), 0.0).tolist() == [0.0, 2.0]
-    assert (positive_mean(np.linspace(-1e6, 1e6, 101), 1.0) >= 0).all()
-
-
-def test_shrinking_loses_less_than_it_saves():
-    """Over many truths and noises, shrunk values are nearer to the truth than noisy ones, and than nothing."""
-    rng = np.random.default_rng(0)
-    for spread in (0.1, 1.0, 3.0):
-        truths = spread * rng.normal(size=(500, 10))
-        noisy = truths + rng.normal(size=truths.shape)
-        estimates = np.stack([shrink(row, 1.0, spread**2)[0] for row in noisy])
-        error = np.mean((estimates - truths) ** 2)
-        assert error < min(1.0, 1.25 * spread**2 / (1 + spread**2) + 0.02)
-
-
-@pytest.mark.parametrize("doubt", [0.05, 1.0])
-def test_shrinking_at_the_ends(doubt):
-    values = np.array([1.0, -2.0, 3.0])
-    assert shrink(values, 0.0, doubt)[1] == 1.0
-    assert shrink(values, 1e6, doubt)[1] == pytest.approx(0.0, abs=1e-9)
-    assert shrink(np.zeros(3), 1.0, doubt)[1] == 0.0
-    assert shrink(values[:2], 1.0, doubt)[1] == pytest.approx(doubt / (doubt + 1))  # nothing for James-Stein to go on
-
-
-def clipped_second_moments(variances, radius, count=400_000):
-    y = np.random.default_rng(5).normal(size=(count, len(variances))) * np.sqrt(variances)
-    y *= np.minimum(1.0, radius / np.linalg.norm(y, axis=1))[:, None]
-    return (y**2).mean(axis=0)
-
-
-@pytest.mark.parametrize("radius", [1.5, 2.5, 4.0, 20.0])
-@pytest.mark.parametrize("variances", [[1.0], [1.0, 1.0, 1.0], [2.0, 1.0, 0.5], [0.7] * 10], ids=str)
-def test_clipping_and_declipping_agree_with_simulation(variances, radius):
-    variances = np.array(variances)
-    simulated = clipped_second_moments(variances, radius)
-    assert clipped_variances(variances, radius) == pytest.approx(simulated, rel=0.015)
-    if simulated.sum() < 0.8 * radius**2:  # beyond that, hardly a row is left unclipped
-        assert unclip_variances(simulated, radius) == pytest.approx(variances, rel=0.05)
-
-
-def test_one_clipped_column_agrees_with_quadrature():
-    for radius in (0.5, 1.0, 3.0):
-        exact = quad(lambda x, r=radius: min(x * x, r * r) * norm.pdf(x), -np.inf, np.inf)[0]
-        assert clipped_variances(np.ones(1), radius)[0] == pytest.approx(exact, rel=5e-3)
-
-
-def test_declipping_never_runs_away():
-    """More than clipped rows can have: the radius is a limit, not an asymptote to divide by."""
-    for moments in (np.full(3, 5.0), np.array([100.0, 1e-6, 1e-6])):
-        declipped = unclip_variances(moments, 2.0)
-        assert np.isfinite(declipped).all()
-        assert (declipped > 0).all()
-        assert declipped.max() < 40
-
-
-def test_a_covariance_is_recovered_from_clipped_rows():
-    rng = np.random.default_rng(2)
-    root = np.eye(4) + 0.3 * rng.normal(size=(4, 4))
-    truth = root @ root.T
-    y = rng.normal(size=(200_000, 4)) @ root.T
-    y *= np.minimum(1.0, 4.0 / np.linalg.norm(y, axis=1))[:, None]
-    estimate, doubt = shrink_covariance(y.T @ y / len(y), 1e-9, 1.0, 4.0, 0.02, "full")
-    assert estimate == pytest.approx(truth, abs=0.03 * truth.max())
-    assert doubt < 1e-9
-
-
-@pytest.mark.parametrize("kind", ["full", "diag", "spherical"])
-@pytest.mark.parametrize("noise", [0.1, 1.0, 30.0])
-def test_covariances_are_positive_whatever_the_noise(kind, noise):
-    rng = np.random.default_rng(4)
-    for _ in range(20):
-        bump = rng.normal(size=(5, 5)) * noise
-        moment = np.eye(5) + (bump + bump.T) / 2
-        moment = moment if kind == "full" else np.diag(np.diag(moment))
-        moment = np.eye(5) * np.trace(moment) / 5 if kind == "spherical" else moment
-        covariance, doubt = shrink_covariance(moment, noise, 1.0, 3.0, 0.02, kind)
-        variances = np.linalg.eigvalsh(covariance)
-        assert variances[0] > 0.01 * variances.mean()
-        assert 0 <= doubt < np.inf
-        if kind != "full":
-            assert covariance == pytest.approx(np.diag(np.diag(covariance)), abs=1e-9)
-
-
-def test_with_much_noise_a_covariance_loses_its_shape_before_its_size():
-    rng = np.random.default_rng(6)
-    truth = np.diag([1.5, 1.2, 0.9, 0.6, 0.3])
-    bump = 0.5 * rng.normal(size=(5, 5))
-    covariance, _ = shrink_covariance(truth + (bump + bump.T) / 2, 0.5, 1.0, 10.0, 0.02, "full")
-    correlations = covariance[np.triu_indices(5, 1)]
-    assert np.abs(correlations).max() < np.abs((bump + bump.T)[np.triu_indices(5, 1)] / 2).max()
-    assert np.trace(covariance) == pytest.approx(5.0, rel=0.4)
 
 
 # --------------------------------------------------------------------------------------------------- what noise is for
@@ -260,23 +146,23 @@ def test_more_noise_clips_more(kind):
 @pytest.mark.parametrize("n_iter", ["auto", 12])
 @pytest.mark.parametrize("components", [1, 3, 5])
 def test_the_schedule_is_known_beforehand(components, n_iter):
-    model = ScaleFree(components, 4, "full", "replace_one", 1000, n_iter)
-    assert sum(step.count for step in model.steps()) == len(model.rounds)
+    layout = TableLayout((0, 1, 2, 3))
+    schedule = scale_free_schedule((components,), layout, "full", "replace_one", 1000, n_iter=n_iter)
+    assert schedule.n_releases == len(schedule.growing_sizes) + schedule.refining_rounds + 2
     if n_iter != "auto":
-        assert len(model.rounds) == n_iter
-    assert max(model.sizes) == (1 if components == 1 else 2 * components)
-    assert model.sizes[-1] == components
-    other = ScaleFree(components, 4, "full", "add_remove", None, n_iter)
-    assert (other.rounds, other.sizes) == (model.rounds, model.sizes)
+        assert schedule.n_releases == n_iter
+    assert max(schedule.growing_sizes) == (1 if components == 1 else 2 * components)
+    other = scale_free_schedule((components,), layout, "full", "add_remove", None, n_iter=n_iter)
+    assert other.steps() == schedule.steps()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_simpler_covariances_release_fewer_numbers(kind):
-    def numbers(model):
-        return model.steps()[-1].size
+    def numbers(kind):
+        return JointSchedule(3, 10, kind).steps()[-1].size
 
-    full = numbers(Joint(3, 10, "full"))
-    assert numbers(Joint(3, 10, kind)) == {"full": 198, "tied": 198, "diag": 63, "spherical": 36}[kind] <= full
+    full = numbers("full")
+    assert numbers(kind) == {"full": 198, "tied": 198, "diag": 63, "spherical": 36}[kind] <= full
 
 
 def test_public_means_are_fixed_points_inside():
@@ -331,8 +217,8 @@ def test_compositions_spend_what_their_formulas_say(composition, noise, epsilon,
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_exact_accounting_finds_every_composition_loose(composition):
     budget = Budget(1.0, 1e-4)
-    model = PerParameter(3, 10, "full", multipliers=noise_multipliers(composition, "GGG", budget, 3, 10))
-    assert Plan(tuple(model.steps())).epsilon(1e-4) < 1.0
+    schedule = PerParameterSchedule(3, 10, "full", budget, composition=composition)
+    assert Plan(tuple(schedule.steps())).epsilon(1e-4) < 1.0
 
 
 @pytest.mark.parametrize("noise", ["GGG", "LLG"])

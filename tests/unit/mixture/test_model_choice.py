@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.model_choice import CHOICE, ChosenScaleFree, smallest_not_beaten
-from tacit.mixture.scale_free import Fit
+from tacit.mixture.model_choice import drop_empty, smallest_not_beaten
+from tacit.mixture.scale_free_schedule import CHOICE
 from tacit.mixture.table_mixture import TableMixture
 from tacit.privacy import Budget, Ledger
 from tacit.statistics import Components, LikelihoodGains, TableLayout
@@ -195,12 +195,11 @@ def test_only_a_mixture_that_grows_has_candidates(options):
 
 def test_a_component_without_rows_is_dropped():
     """Three pieces, one of them empty up to noise: what is left are shares of 1."""
-    model = ChosenScaleFree(3, 2, "full", "replace_one", 10_000, grid=(1, 2, 3))
     mixture = Mixture(np.array([0.01, 0.59, 0.4]), MEANS[:3] / 10, np.stack([np.eye(2)] * 3) * 0.01)
-    kept = model._without_empty(Fit(mixture, 10_000), 100.0).mixture
+    kept = drop_empty(mixture, (1, 2, 3), 10_000, count_noise=100.0)
     assert kept.weights == pytest.approx([0.59 / 0.99, 0.4 / 0.99])
     assert (kept.means == MEANS[1:3] / 10).all()
-    assert model._without_empty(Fit(mixture, 10_000), 1.0).mixture is mixture
+    assert drop_empty(mixture, (1, 2, 3), 10_000, count_noise=1.0) is mixture
 
 
 def test_smaller_is_better_unless_clearly_beaten():

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 import tacit
 from tacit.mixture import uncertainty
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.uncertainty import Replica, in_order_of, overlap, simulated_intervals
+from tacit.mixture.uncertainty import Replica, intervals_from_fits, match_components, overlap
 from tacit.privacy import Budget, Ledger
 from tacit.storage import load_model, save_model
 
@@ -100,12 +100,12 @@ def test_stand_ins_keep_the_bias():
     mixture = Mixture(np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1)))
 
     class Biased(Replica):
-        def mistakes(self, rng):
+        def errors(self, rng):
             off = 0.3 + 0.1 * rng.normal()  # of which the second part is sampling error
             return np.zeros(1), np.zeros((1, 1)), np.zeros(1), np.full((1, 1), off), np.ones(1)
 
     replica = Biased(mixture, None, None, None, 400 * uncertainty.MOST_ROWS)
-    found = simulated_intervals(replica, 0.9, 200, np.random.default_rng(0), lambda done, total: None)
+    found = intervals_from_fits(replica, 0.9, 200, np.random.default_rng(0), lambda done, total: None)
     assert found.means_se == pytest.approx(math.hypot(0.3, 0.1 / 20), rel=0.05)
 
 
@@ -160,6 +160,6 @@ def test_components_are_matched_by_overlap_and_not_by_weight():
     means = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
     reference = Mixture(np.array([0.5, 0.3, 0.2]), means, np.stack([np.eye(2)] * 3))
     moved = Mixture(np.array([0.4, 0.35, 0.25]), means[[2, 0, 1]] + 0.1, np.stack([np.eye(2)] * 3))
-    ordered = in_order_of(reference, moved)
+    ordered = match_components(reference, moved)
     assert ordered.weights.tolist() == [0.35, 0.25, 0.4]
     assert overlap(reference, ordered) == pytest.approx(np.exp(-0.02 / 8))

@@ -8,7 +8,7 @@ import tacit
 from tacit.moments.factors import Factors
 from tacit.moments.moments import iteration_pays
 from tacit.moments.spectrum import common_factors, top_eigenpairs
-from tacit.moments.two_stage_moments import StagedMoments
+from tacit.moments.two_stage_moments import two_stage_steps
 from tacit.privacy import Budget, Ledger
 from tacit.statistics import ComponentMoments, Components, DiagonalComponent
 
@@ -44,6 +44,13 @@ def test_near_the_truth(method, most, neighbors):
     assert np.median([nats_lost(each, model) for each in fits]) < most
     assert moments.count_ == 20_000 if neighbors == "replace_one" else abs(moments.count_ - 20_000) < 500
     assert np.allclose(moments.second_moment_, moments.covariance_ + np.outer(moments.mean_, moments.mean_))
+
+
+@pytest.mark.parametrize("method", ["iterated", "staged", "published"])
+def test_a_public_number_of_rows_is_told_as_it_is(method):
+    """Also where its noise would be larger than it is."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    assert tacit.Moments(method=method, epsilon=0.5, bounds=(-10, 10), random_state=0).fit(X).count_ == 30
 
 
 def test_few_rows_beside_columns():
@@ -160,7 +167,11 @@ def test_releases_are_as_many_as_asked_for():
     for method in ("staged", "iterated"):
         moments = tacit.Moments(bounds=1.0, n_iter=5, method=method, random_state=0).fit(np.zeros((50, 2)))
         assert moments.n_iter_ == 5 == sum(step.count for step in moments.privacy_.plan.steps)
-    assert StagedMoments(2, "replace_one", 50, 3).rounds == ["columns", "tails", "second moments"]
+    assert [(step.name, step.count) for step in two_stage_steps(2, 3)] == [
+        ("columns", 1),
+        ("tails", 1),
+        ("second moments", 1),
+    ]
 
 
 # Numerics

@@ -109,7 +109,7 @@ def test_standard_errors_hold_the_truth():
         model = fit(holes, y, epsilon=0.5, random_state=seed)
         off.append((model.coef_ - SLOPES) / model.coef_errors_)
     assert 0.5 < np.sqrt(np.mean(np.square(off))) < 1.8
-    assert fit(holes, y, method="clipped", scale=0.4, n_iter=3).coef_errors_ is None
+    assert fit(holes, y, method=tacit.published.ClippedGradientEM(scale=0.4, n_iter=3)).coef_errors_ is None
 
 
 def test_rows_whose_target_is_missing_tell_about_inputs():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.regressions.missing_information import completed, projections
+from tacit.regressions.missing_information import lengthen_em_step, projections
 from tacit.statistics import Components, TableComponents
 
 TRUTH = np.array([[1.0, 0.6, 0.0], [0.6, 2.0, -0.5], [0.0, -0.5, 0.8]])
@@ -33,7 +33,7 @@ def test_one_step_goes_nearly_all_the_way(missing):
     rows[rng.random(rows.shape) < missing] = np.nan
     factor = np.linalg.cholesky(MODEL)
     shift, covariance = em_step(rows, factor)
-    whole, full = completed(shift, covariance, factor, 1 - np.array(missing))
+    whole, full = lengthen_em_step(shift, covariance, factor, 1 - np.array(missing))
     off, em_off = factor @ whole - MEAN, factor @ shift - MEAN
     far, em_far = factor @ full @ factor.T - TRUTH, factor @ covariance @ factor.T - TRUTH
     if any(missing):
@@ -44,8 +44,8 @@ def test_one_step_goes_nearly_all_the_way(missing):
         np.testing.assert_allclose(full, covariance, atol=1e-6)
 
 
-def test_where_em_stays_the_completed_step_stays():
-    shift, covariance = completed(np.zeros(3), np.eye(3), np.linalg.cholesky(TRUTH), np.full(3, 0.4))
+def test_where_em_stays_the_lengthen_em_step_step_stays():
+    shift, covariance = lengthen_em_step(np.zeros(3), np.eye(3), np.linalg.cholesky(TRUTH), np.full(3, 0.4))
     np.testing.assert_allclose(shift, 0.0, atol=1e-12)
     np.testing.assert_allclose(covariance, np.eye(3), atol=1e-12)
 
@@ -54,7 +54,7 @@ def test_where_em_stays_the_completed_step_stays():
 @pytest.mark.parametrize("noise", [0.0, 0.3, 1e9])
 def test_no_step_goes_far_from_ems_whatever_noise_makes_of_it(shares, noise):
     em = np.diag([0.01, 1.0, 30.0])
-    shift, covariance = completed(np.full(3, 5.0), em, np.linalg.cholesky(TRUTH), shares, noise)
+    shift, covariance = lengthen_em_step(np.full(3, 5.0), em, np.linalg.cholesky(TRUTH), shares, noise)
     assert np.isfinite(shift).all()
     root = np.sqrt(np.diag(em))
     variances = np.linalg.eigvalsh(covariance / np.outer(root, root))
@@ -64,7 +64,7 @@ def test_no_step_goes_far_from_ems_whatever_noise_makes_of_it(shares, noise):
 
 def test_much_noise_leaves_ems_step_as_it_is():
     shift, covariance = np.array([0.1, 0.0, -0.2]), np.diag([0.8, 1.1, 1.3])
-    found = completed(shift, covariance, np.linalg.cholesky(TRUTH), np.full(3, 0.5), noise=10.0)
+    found = lengthen_em_step(shift, covariance, np.linalg.cholesky(TRUTH), np.full(3, 0.5), noise=10.0)
     np.testing.assert_allclose(found[0], shift)
     np.testing.assert_allclose(found[1], covariance, atol=1e-9)
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
 
 import tacit
-from tacit.regressions.regression_moments import ScoreMoments
+from tacit.regressions.regression_moments import longest_directions
 from tacit.regressions.regressions import Regressions
 from tacit.statistics import ComponentMoments, RegressionScores
 from tacit.tables import Numeric, Schema
@@ -255,6 +255,5 @@ def test_rare_levels_are_predicted_as_well_as_common_ones():
 
 
 def test_without_intercepts_none_is_split_along_them_whatever_noise_says():
-    model = ScoreMoments(2, 1, "replace_one", 1000, origin=np.zeros(2))
     negative = np.array([[[0.5, 0.1], [0.1, -1.0]]])  # as noise may have it
-    assert np.abs(model._longest(negative)).tolist() == [[0.0, 1.0]]
+    assert np.abs(longest_directions(negative, through_origin=True)).tolist() == [[0.0, 1.0]]

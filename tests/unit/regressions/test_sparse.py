@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.privacy import Budget, Gaussian, Selection, Split
-from tacit.regressions.gradient_em import GradientEM
-from tacit.statistics import CellRanks, ScreeningValues, SymmetricMixtureGradient
+from tacit.published import TruncatedGradientEM
+from tacit.statistics import CellRanks, ScreeningValues
 
 FEW = 4
 TRUTH = np.zeros(60)
@@ -59,8 +59,8 @@ def test_the_columns_that_matter_are_found_without_a_start(kind, neighbors):
 def test_noisy_hard_thresholding_keeps_few_coefficients_in_each_step(kind):
     start = TRUTH + 0.4 * np.random.default_rng(1).normal(size=60) / np.sqrt(60)
     missing = kind is tacit.MissingCovariateRegression
-    options = {"method": "truncated", "scale": 0.5, "init": start, "learning_rate": 0.5, "truncation": 1.2}
-    model = fit(kind, epsilon=4.0, n_iter=8, **options)
+    method = TruncatedGradientEM(scale=0.5, init=start, learning_rate=0.5, truncation=1.2, n_iter=8)
+    model = fit(kind, epsilon=4.0, method=method)
     assert model.support_.tolist() == [3, 20, 21, 50]
     assert off(model) < (0.25 if missing else 0.2)
 
@@ -111,7 +111,7 @@ def test_refitting_without_a_sparsity_forgets_the_columns():
 
 def test_the_paper_s_plan():
     """Half of what a share of the rows costs is for choices, and shares cost what one does."""
-    model = fit(tacit.SymmetricMixture, method="truncated", scale=0.5, split=True, n_iter=5)
+    model = fit(tacit.SymmetricMixture, method=TruncatedGradientEM(scale=0.5, split=True, n_iter=5))
     choices, gradients = model.privacy_.plan.steps
     assert isinstance(choices, Split)
     assert isinstance(choices.mechanism, Selection)
@@ -123,27 +123,6 @@ def test_the_paper_s_plan():
     assert gradients.weight == gradients.noise_multiplier**-2
     assert "each was used in one of 5 steps" in " ".join(model.privacy_.notes)
     assert "anew in each step: 4 of 60" in " ".join(model.privacy_.notes)
-
-
-@pytest.mark.parametrize("method", ["clipped", "robust", "robust_em", "truncated"])
-def test_what_is_chosen_is_what_the_step_makes_largest(method):
-    """The choice's sums and offsets, put together, are the coefficients after the step, up to one factor."""
-    rng = np.random.default_rng(0)
-    beta = rng.normal(size=5)
-    rows = rng.normal(size=(200, 5))
-    model = GradientEM(
-        lambda beta, truncation=None: SymmetricMixtureGradient(beta, 1.0, truncation),
-        beta, 200, Budget(1.0, 1e-6), 1e6, method, 3, 0.3, 1.5, 1.0, 1.0, sparsity=2,
-    )  # fmt: skip
-    state, choice = model.statistic(model.start(), 0, lambda statistic: 0.0)
-    ahead = choice.block_sum(rows) + choice.offset
-    full = GradientEM(*(getattr(model, name) for name in
-        ("gradient", "begin", "rows", "budget", "largest", "method", "n_iter", "learning_rate", "clip", "moment_bound",
-         "truncation")))  # fmt: skip
-    state, statistic = full.statistic(full.start(), 0, lambda statistic: 0.0)
-    after = full.update(state, 0, statistic, statistic.block_sum(rows), 0.0).beta
-    ratios = after / ahead
-    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
 
 
 def test_scores_do_not_depend_on_a_row_s_place():
@@ -169,11 +148,10 @@ def test_scores_do_not_depend_on_a_row_s_place():
         (tacit.SymmetricMixture, {"sparsity": 0}, "sparsity must be None or a whole number, at least 1"),
         (tacit.SymmetricMixture, {"sparsity": True}, "sparsity must be None or a whole number, at least 1"),
         (tacit.SymmetricMixture, {"sparsity": 61}, "sparsity is 61, and there are 60 column"),
-        (tacit.SymmetricMixture, {"sparsity": 61, "method": "truncated", "scale": 1.0}, "there are 60 column"),
+        (tacit.SymmetricMixture, {"sparsity": 61, "method": TruncatedGradientEM(scale=1.0)}, "there are 60 column"),
         (tacit.SymmetricMixture, {"init": [1.0, 2.0]}, "init must be"),
         (tacit.MixtureOfRegressions, {"symmetric": False}, "for one component, or two with opposite coefficients"),
         (tacit.MixtureOfRegressions, {"symmetric": False, "n_components": 1, "init": TRUTH}, "needs no start"),
-        (tacit.MissingCovariateRegression, {"init": TRUTH}, "needs no start"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_before_anything_is_charged(kind, options, words, tmp_path):

@@ -3,9 +3,7 @@
 import contextlib
 import gzip
 import os
-import shutil
 import signal
-import sys
 import threading
 import time
 
@@ -59,25 +57,6 @@ def cluster():
         distributed.Client(workers) as client,
     ):
         yield client
-
-
-@pytest.fixture(scope="module")
-def spark():
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17 or later, and there is none.")
-    sql = pytest.importorskip("pyspark.sql")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = (
-        sql.SparkSession.builder.master("local[2, 3]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
 
 
 def on_dask(people, partitions=5):

@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 
+from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
 from tacit.statistics import (
     Components,
     FoldedScores,
     LinearCurvature,
     LinearResiduals,
     LinearScores,
-    MissingCovariateGradient,
     MissingScores,
     PredictionGradients,
     RegressionScores,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
     TableComponents,
 )
 from tacit.statistics.losses import LogisticLoss, SoftmaxLoss, SquaredLoss

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.tables import Categorical, Numeric
 
 RNG = np.random.default_rng(0)
@@ -14,7 +15,8 @@ Y = X @ [2.0, -1.0] * RNG.choice([-1.0, 1.0], 1500) + RNG.normal(0.0, 0.3, 1500)
 GAPS = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
 ROWS = RNG.choice([-1.0, 1.0], 1500)[:, None] * [0.6, 0.8] + RNG.normal(0.0, 0.5, (1500, 2))
 KNOWN = {"bounds": ([-5.0, -12.0], [7.0, 8.0]), "target_bounds": 30, "epsilon": 3.0, "random_state": 0}
-PAPER = {"bounds": None, "target_bounds": None, "scale": 0.3, "n_iter": 5}
+NO_BOUNDS = {"bounds": None, "target_bounds": None}
+PAPER = {"scale": 0.3, "n_iter": 5}
 
 
 @pytest.fixture
@@ -57,8 +59,8 @@ REGRESSIONS = ("weights_", "coef_", "intercept_", "scales_", "coef_errors_", "in
         {"bounds": "private", "target_bounds": None},
         {"neighbors": "add_remove", "fit_intercept": False},
         {"symmetric": True, "missing": "ignore", "random_state": None},
-        {"symmetric": True, "method": "robust", **PAPER},
-        {"symmetric": True, "method": "clipped", **PAPER, "init": np.array([1.0, 0.5])},
+        {"symmetric": True, "method": RobustGradientEM(**PAPER), **NO_BOUNDS},
+        {"symmetric": True, "method": ClippedGradientEM(**PAPER, init=np.array([1.0, 0.5])), **NO_BOUNDS},
     ],
     ids=str,
 )
@@ -83,7 +85,7 @@ def test_the_file_of_regressions_says_what_the_model_is(path):
     [
         {},
         {"bounds": "private", "target_bounds": None, "neighbors": "add_remove"},
-        {"method": "truncated", "split": True, **PAPER},
+        {"method": TruncatedGradientEM(**PAPER, split=True), **NO_BOUNDS},
     ],
     ids=str,
 )
@@ -115,7 +117,43 @@ def test_schemas_come_back_and_the_target_need_not_be_there_for_predictions(path
         tacit.load_model(path)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "robust_em", "bounds": None, "scale": 0.5}], ids=str)
+OLD = {"learning_rate": 1.0, "clip": 1.0, "moment_bound": 1.0, "truncation": None, "split": False, "as_printed": False}
+
+
+def test_files_of_version_0_1_have_options_of_published_methods_among_those_of_the_estimator(path):
+    method = TruncatedGradientEM(scale=0.3, n_iter=5, split=True, init=[1.0, 0.5], truncation=2.0)
+    options = {"epsilon": 3.0, "random_state": 0}
+    for model in (
+        tacit.SymmetricMixture(method=method, **options).fit(ROWS),
+        tacit.MixtureOfRegressions(2, symmetric=True, method=method, **options).fit(X, Y),
+        tacit.MissingCovariateRegression(method=method, **options).fit(GAPS, Y),
+    ):
+        values = json.loads(tacit.save_model(model, path).read_text())
+        own = {"scale": 0.3, "n_iter": 5, "split": True, "init": [1.0, 0.5], "truncation": 2.0}
+        values["parameters"] |= {"method": "truncated", **OLD, **own}
+        path.write_text(json.dumps(values))
+        assert tacit.load_model(path).method == method
+
+
+def test_files_of_version_0_1_of_fits_by_moments_are_read(path):
+    for model in (
+        tacit.SymmetricMixture(bounds=5, random_state=0).fit(ROWS),
+        tacit.MixtureOfRegressions(2, **KNOWN).fit(X, Y),
+        tacit.MissingCovariateRegression(**KNOWN).fit(GAPS, Y),
+    ):
+        values = json.loads(tacit.save_model(model, path).read_text())
+        values["parameters"] |= {**OLD, "scale": None, "init": "random"}
+        path.write_text(json.dumps(values))
+        assert tacit.load_model(path).get_params() == tacit.load_model(tacit.save_model(model, path)).get_params()
+
+
+def test_a_guess_comes_back(path):
+    options = {"sparsity": 1, "init": [1.0, 0.5], "bounds": 5, "random_state": 0}
+    model = tacit.SymmetricMixture(**options).fit(ROWS)
+    same(model, path, ("half_", "scale_", "support_", "init"), ())
+
+
+@pytest.mark.parametrize("options", [{}, {"method": RobustEM(scale=0.5), "bounds": None}], ids=str)
 def test_symmetric_mixtures_come_back_exactly(path, options):
     model = tacit.SymmetricMixture(**{"bounds": 5, "epsilon": 3.0, "random_state": 0} | options).fit(ROWS)
     methods = (lambda each: each.score_samples(ROWS), lambda each: each.sample(5, 1)[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.statistics import CellCounts
-from tacit.synthesis.groups import LEAST_SHARE, grouped, most_groups
+from tacit.synthesis.columns import LEAST_IN_GROUP, group_bins, most_groups
 from tacit.synthesis.histograms import NARROW, PARTS, Histogram, first_edges
 
 
@@ -21,11 +21,11 @@ def refined(values, unit=0.0, noise=5.0, rounds=2, seed=0):
         return exact + rng.normal(0, noise, len(exact))
 
     found = Histogram.empty(first_edges(unit, 1.0), unit)
-    found = found.counted(noisy(found.bins(False)), noise)
+    found = found.with_counts(noisy(found.bins(False)), noise)
     for _ in range(rounds):
         heavy = found.heavy(noise)
         split = found.split(heavy)
-        found = found.refined(heavy, split, noisy(split), noise)
+        found = found.with_parts(heavy, split, noisy(split), noise)
     return found
 
 
@@ -85,7 +85,7 @@ def test_parts_of_a_bin_cover_it(unit):
     assert set(found.edges) <= set(split.edges)
     assert (split.groups >= 0).sum() <= 2 * PARTS
     parts = np.random.default_rng(0).uniform(0, 100, split.n_groups)
-    whole = found.refined(heavy, split, parts, 0.1)
+    whole = found.with_parts(heavy, split, parts, 0.1)
     assert set(whole.edges) <= set(split.edges)
 
 
@@ -94,10 +94,10 @@ def test_groups_have_enough_rows_and_are_not_too_many():
     for seed in range(50):
         shares = rng.dirichlet(np.full(200, 10.0 ** rng.uniform(-2, 1)))
         for ordered in (True, False):
-            groups = grouped(shares, ordered, LEAST_SHARE)
+            groups = group_bins(shares, ordered, LEAST_IN_GROUP)
             sums = np.bincount(groups, shares)
             assert len(sums) <= most_groups(200, ordered)
             assert set(groups) == set(range(len(sums)))
             if ordered:
                 assert (np.diff(groups) >= 0).all()
-                assert (sums >= LEAST_SHARE / 2).all(), seed
+                assert (sums >= LEAST_IN_GROUP / 2).all(), seed

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from tacit.arrays import Array
-from tacit.mixture.table_mixture import TableMixture, shares_of_one, table_layout
+from tacit.mixture.table_mixture import TableMixture, normalise_levels, table_layout
 from tacit.moments.factors import Factors
 from tacit.sources import BLOCK_ROWS
 from tacit.tables import Domain, Schema
@@ -78,7 +78,7 @@ def random_mixture(components: int, kind: str, domain: Domain, rng: np.random.Ge
     covariances = np.stack(shapes * (components if kind == "tied" else 1))
     weights = rng.dirichlet(np.full(components, 5.0))
     shares = [rng.dirichlet(np.ones(size), components) for size in layout.sizes]
-    levels = shares_of_one(np.hstack([np.empty((components, 0)), *shares]), layout)
+    levels = normalise_levels(np.hstack([np.empty((components, 0)), *shares]), layout)
     return TableMixture(weights, means, covariances, layout, levels)
 
 
@@ -115,7 +115,7 @@ def ordinary_mixture(start: TableMixture, encoded: Array, kind: str, least: Arra
         means = sums / counts[:, None]
         covariances = squares / counts[:, None, None] - np.einsum("ki,kj->kij", means, means)
         covariances = _restrict_shape(covariances, counts, kind, least)
-        probabilities = shares_of_one(levels / counts[:, None], mixture.layout)
+        probabilities = normalise_levels(levels / counts[:, None], mixture.layout)
         mixture = TableMixture(counts / counts.sum(), means, covariances, mixture.layout, probabilities)
         if abs(total / len(encoded) - last) < _SETTLED:
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -110,7 +110,7 @@ class ComponentMoments:
                 f"only must name one of {self.components.count} component(s), and it is {describe(self.only)}."
             )
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many numbers are released."""
         number, columns = self._number, self.components.columns

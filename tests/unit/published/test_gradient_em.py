@@ -8,17 +8,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.privacy import Budget, Gaussian, Split
-from tacit.regressions.gradient_em import GradientEM
+from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
+from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.published.gradient_loop import largest_after_step
 from tacit.release import generator
 from tacit.release.sampling import Deal
-from tacit.statistics import (
-    Clip,
-    MissingCovariateGradient,
-    Shorten,
-    Smoothed,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
-)
+from tacit.statistics import Clip, Shorten, Smoothed
 
 SCALE = 1 / 3
 GRADIENTS = {
@@ -45,8 +40,18 @@ def table(estimator, rows=4000, columns=3, seed=0):
     return np.column_stack([np.where(rng.random(X.shape) < 0.1, np.nan, X), y]), beta
 
 
-def fit(estimator, rows, **options):
-    options = {"scale": SCALE, "random_state": 0, **options}
+METHODS = {
+    "clipped": ClippedGradientEM,
+    "robust": RobustGradientEM,
+    "robust_em": RobustEM,
+    "truncated": TruncatedGradientEM,
+}
+OWN = ("scale", "init", "learning_rate", "clip", "moment_bound", "truncation", "split", "as_printed", "n_iter")
+
+
+def fit(estimator, rows, *, method, **options):
+    own = {"scale": SCALE} | {name: options.pop(name) for name in OWN if name in options}
+    options = {"random_state": 0, "method": METHODS[method](**own), **options}
     if estimator is tacit.SymmetricMixture:
         return estimator(**options).fit(rows)
     if estimator is tacit.MixtureOfRegressions:
@@ -93,7 +98,7 @@ def test_robust_em_makes_whole_m_steps():
     rows, beta = table(tacit.SymmetricMixture)
     start = half = beta + np.array([0.3, -0.3, 0.2])
     model = fit(
-        tacit.SymmetricMixture, rows, method="robust_em", moment_bound=0.05, init=start, n_iter=4, learning_rate=0.1,
+        tacit.SymmetricMixture, rows, method="robust_em", moment_bound=0.05, init=start, n_iter=4,
         **NEXT_TO_NO_NOISE,
     )  # fmt: skip
     for _ in range(4):
@@ -155,28 +160,32 @@ def test_what_is_published_follows_from_the_coefficients_whatever_the_bounds(est
         assert boxed.predict(X) == pytest.approx(seen @ boxed.coef_)
 
 
-@every_estimator
-def test_random_starts_look_at_no_row(estimator):
-    """The first statistic is a function of the start: the same for all tables, and three scales long."""
-    starts = []
-    for seed in (0, 1):
-        model = fit(estimator, table(estimator, 50, seed=seed)[0], method="clipped", n_iter=1, random_state=7)
-        starts.append(model._begin(3))
-    assert starts[0].tolist() == starts[1].tolist()
-    assert np.linalg.norm(starts[0]) == pytest.approx(1.0)
-    fresh = [tacit.SymmetricMixture(method="clipped", scale=2.0)._begin(3) for _ in range(2)]
+def test_random_starts_look_at_no_row():
+    """A start is a function of the seed and of the number of columns, three scales long."""
+    method = ClippedGradientEM(scale=SCALE)
+    assert method.start(3, 7).tolist() == method.start(3, 7).tolist()
+    assert np.linalg.norm(method.start(3, 7)) == pytest.approx(1.0)
+    fresh = [ClippedGradientEM(scale=2.0).start(3) for _ in range(2)]
     assert np.abs(fresh[0] - fresh[1]).max() > 0
     assert np.linalg.norm(fresh[0]) == pytest.approx(6.0)
 
 
 def test_bounds_scales_and_noise_are_those_of_the_papers():
     budget, size, rows = Budget(0.5, 1e-4), 10, 10_000
-    model = {
-        method: GradientEM(lambda beta, truncation=None: SymmetricMixtureGradient(beta, 0.5, truncation),
-                           np.full(size, 0.1), rows, budget, 1e6, method, moment_bound=2.0, clip=3.0)
-        for method in ("clipped", "robust", "robust_em", "truncated")
-    }  # fmt: skip
-    sums = {method: each.statistic(each.start(), 0, lambda _: 0.0)[1] for method, each in model.items()}
+    methods = {
+        "clipped": ClippedGradientEM(scale=0.5, clip=3.0),
+        "robust": RobustGradientEM(scale=0.5, moment_bound=2.0),
+        "robust_em": RobustEM(scale=0.5, moment_bound=2.0),
+        "truncated": TruncatedGradientEM(scale=0.5),
+    }
+
+    def gradients(beta, truncation=None):
+        return SymmetricMixtureGradient(beta, 0.5, truncation)
+
+    sums = {
+        name: method.bound(gradients, np.full(size, 0.1), np.arange(size), rows, budget)
+        for name, method in methods.items()
+    }
     assert isinstance(sums["clipped"].influence, Shorten)
     assert sums["clipped"].scale.tolist() == [3.0] * size
     surplus = math.sqrt(math.log(1e4) + 0.5) - math.sqrt(math.log(1e4))
@@ -190,8 +199,27 @@ def test_bounds_scales_and_noise_are_those_of_the_papers():
     assert moved["clipped"] == pytest.approx(6.0)
     assert moved["robust"] < 4 * math.sqrt(2) / 3 * sums["robust"].scale[0] * math.sqrt(size)
     assert moved["truncated"] == pytest.approx(2 * math.sqrt(math.log(rows) * size))
-    assert [each.rounds.count("gradient") for each in model.values()] == [22, 22, 5, 10]
-    assert model["robust"].steps() == [Gaussian("gradient", 1.0, 22, size)]
+    assert [method.schedule(size, rows, None).iterations for method in methods.values()] == [22, 22, 5, 10]
+    assert methods["robust"].schedule(size, rows, None).steps() == [Gaussian("gradient", 1.0, 22, size)]
+
+
+@pytest.mark.parametrize("method", ["clipped", "robust", "robust_em", "truncated"])
+def test_what_is_chosen_is_what_the_step_makes_largest(method):
+    """The choice's sums and offsets, put together, are the coefficients after the step, up to one factor."""
+    rng = np.random.default_rng(0)
+    beta, rows = rng.normal(size=5), rng.normal(size=(200, 5))
+    options = {"learning_rate": 0.3} if method != "robust_em" else {}
+    method = METHODS[method](scale=1.0, **options)
+
+    def gradients(beta, truncation=None):
+        return SymmetricMixtureGradient(beta, 1.0, truncation)
+
+    statistic = method.bound(gradients, beta, np.arange(5), 200, Budget(1.0, 1e-6))
+    choice = largest_after_step(statistic, beta, method.learning_rate, 200, 2)
+    ahead = choice.block_sum(rows) + choice.offset
+    mean = statistic.centre + statistic.half_width * statistic.block_sum(rows) / 200
+    ratios = (beta + method.learning_rate * mean) / ahead
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-9)
 
 
 def test_as_printed_the_mixture_is_found_wrong():
@@ -206,35 +234,73 @@ def test_as_printed_the_mixture_is_found_wrong():
 
 
 @pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        (RobustGradientEM, {"scale": None}, "pass it as scale"),
+        (ClippedGradientEM, {"scale": -1.0}, "scale must be a positive number"),
+        (ClippedGradientEM, {"clip": 0.0}, "clip must be a positive number"),
+        (RobustGradientEM, {"moment_bound": None}, "moment_bound must be a positive number"),
+        (TruncatedGradientEM, {"truncation": -1}, "truncation must be a positive number"),
+        (ClippedGradientEM, {"learning_rate": np.inf}, "learning_rate must be a positive"),
+        (ClippedGradientEM, {"init": "zero"}, 'init must be "random" or finite numbers'),
+        (ClippedGradientEM, {"init": [1.0, 2.0, np.nan]}, "init must be"),
+        (RobustEM, {"n_iter": 0}, "n_iter must be a whole number"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_in_words(method, options, words):
+    with pytest.raises(ValueError, match=words):
+        method(**{"scale": SCALE, **options})
+
+
+KNOWN = ClippedGradientEM(scale=SCALE)
+
+
+@pytest.mark.parametrize(
     ("estimator", "options", "words"),
     [
         (tacit.SymmetricMixture, {"method": "best"}, "method must be one of moments, clipped, robust, robust_em"),
-        (tacit.MixtureOfRegressions, {"method": "robust_em"}, "method must be one of moments, clipped, robust, trunc"),
+        (tacit.SymmetricMixture, {"method": "clipped"}, "pass it as scale, as in method=tacit.published.Clipped"),
+        (tacit.MixtureOfRegressions, {"method": RobustEM(scale=1.0)}, "method must be one of moments, clipped, robust"),
         (tacit.MissingCovariateRegression, {"method": "robust_em"}, "method must be one of moments, clipped"),
-        (tacit.SymmetricMixture, {"method": "robust", "scale": None}, "pass it as scale"),
-        (tacit.SymmetricMixture, {"method": "clipped", "clip": 0.0}, "clip must be a positive number"),
-        (tacit.SymmetricMixture, {"method": "robust", "moment_bound": None}, "moment_bound must be a positive number"),
-        (tacit.SymmetricMixture, {"method": "truncated", "truncation": -1}, "truncation must be None or a positive"),
-        (tacit.SymmetricMixture, {"method": "clipped", "learning_rate": np.inf}, "learning_rate must be a positive"),
-        (tacit.SymmetricMixture, {"method": "clipped", "init": [1.0, 2.0]}, "init must be \"random\" or 3 finite"),
-        (tacit.SymmetricMixture, {"method": "clipped", "init": "zero"}, "init must be \"random\" or 3 finite"),
-        (tacit.SymmetricMixture, {"method": "clipped", "init": [1.0, 2.0, np.nan]}, "init must be"),
-        (tacit.SymmetricMixture, {"method": "moments", "init": [1.0, 2.0, 3.0], "bounds": 5}, "needs no start"),
-        (tacit.SymmetricMixture, {"method": "moments", "bounds": None}, "bounds is missing"),
-        (tacit.SymmetricMixture, {"method": "clipped", "split": True}, "split=True is for method=\"truncated\""),
-        (tacit.MixtureOfRegressions, {"method": "clipped", "symmetric": False}, "pass symmetric=True"),
-        (tacit.MixtureOfRegressions, {"method": "moments", "bounds": 5, "target_bounds": 5}, "leave out scale"),
-        (tacit.MissingCovariateRegression, {"method": "moments", "bounds": 5, "target_bounds": 5}, "leave out scale"),
-        (tacit.MissingCovariateRegression, {"method": "clipped", "bounds": 5}, "are both needed"),
-        (tacit.MissingCovariateRegression, {"method": "clipped", "delta": 0.0}, "needs a delta above 0"),
+        (tacit.SymmetricMixture, {"method": ClippedGradientEM(scale=1.0, init=[1.0, 2.0])}, "3 finite number"),
+        (tacit.SymmetricMixture, {"method": KNOWN, "scale": 1.0}, "scale is for method=\"moments\""),
+        (tacit.SymmetricMixture, {"method": KNOWN, "init": [1.0, 2.0, 3.0]}, "init is for method=\"moments\""),
+        (tacit.SymmetricMixture, {"method": KNOWN, "n_iter": 3}, "n_iter is for method=\"moments\""),
+        (tacit.SymmetricMixture, {"init": [1.0, 2.0, 3.0], "bounds": 5}, "needs no start"),
+        (tacit.SymmetricMixture, {"bounds": None}, "bounds is missing"),
+        (tacit.MixtureOfRegressions, {"method": KNOWN}, "pass symmetric=True"),
+        (tacit.MissingCovariateRegression, {"method": KNOWN, "bounds": 5}, "are both needed"),
+        (tacit.MissingCovariateRegression, {"method": KNOWN, "delta": 0.0}, "needs a delta above 0"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_in_words(estimator, options, words, tmp_path):
     account = tacit.Ledger(tmp_path / "budget.db").create("rows", tacit.Budget(10.0, 1e-3))
     rows, _ = table(estimator, 40)
+    rows = (rows,) if estimator is tacit.SymmetricMixture else (rows[:, :-1], rows[:, -1])
     with pytest.raises(ValueError, match=words):
-        fit(estimator, rows, ledger=account, **options)
+        estimator(ledger=account, **options).fit(*rows)
     assert account.spent().epsilon == 0.0
+
+
+@every_estimator
+@pytest.mark.parametrize("option", ["learning_rate", "clip", "moment_bound", "truncation", "split", "as_printed"])
+def test_options_that_estimators_had_are_refused_with_what_to_write_now(estimator, option):
+    with pytest.raises(TypeError, match=rf"no parameter {option}.*method=tacit.published.*{option}="):
+        estimator(**{option: 1.0})
+
+
+def test_scales_and_starts_that_only_published_methods_read_are_their_options():
+    for estimator, option in (
+        (tacit.MixtureOfRegressions, "scale"),
+        (tacit.MissingCovariateRegression, "scale"),
+        (tacit.MissingCovariateRegression, "init"),
+    ):
+        with pytest.raises(TypeError, match=rf"{estimator.__name__} has no parameter {option}"):
+            estimator(**{option: 1.0})
+
+
+def test_methods_with_the_same_options_are_equal_whatever_holds_the_start():
+    assert ClippedGradientEM(scale=1.0, init=np.array([1.0, 2.0])) == ClippedGradientEM(scale=1.0, init=[1, 2])
 
 
 SEEN = {"epsilon": 10.0, "delta": 1e-3, "random_state": 0}
@@ -248,16 +314,16 @@ def cannot_hold(estimator):
 
 @parametrize_with_checks(
     [
-        tacit.SymmetricMixture(method="truncated", split=True, n_iter=3, scale=1.0, delta=1e-3, random_state=0),
+        tacit.SymmetricMixture(method=TruncatedGradientEM(split=True, n_iter=3, scale=1.0), delta=1e-3, random_state=0),
         tacit.SymmetricMixture(
-            method="robust", n_iter=3, scale=1.0, delta=1e-3, neighbors="add_remove", random_state=0
+            method=RobustGradientEM(n_iter=3, scale=1.0), delta=1e-3, neighbors="add_remove", random_state=0
         ),
         tacit.SymmetricMixture(bounds=100, **SEEN),
         tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, **SEEN),
         tacit.MixtureOfRegressions(2, bounds=100, target_bounds=100, neighbors="add_remove", **SEEN),
         tacit.MissingCovariateRegression(bounds=100, target_bounds=100, **SEEN),
         tacit.SymmetricMixture(bounds=100, sparsity=1, **SEEN),
-        tacit.SymmetricMixture(method="truncated", sparsity=1, n_iter=3, scale=1.0, **SEEN),
+        tacit.SymmetricMixture(method=TruncatedGradientEM(n_iter=3, scale=1.0), sparsity=1, **SEEN),
         tacit.MixtureOfRegressions(1, bounds=100, target_bounds=100, sparsity=1, **SEEN),
         tacit.MissingCovariateRegression(bounds=100, target_bounds=100, sparsity=1, **SEEN),
     ],

@@ -7,13 +7,8 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal, norm
 
-from tacit.statistics import (
-    MissingCovariateGradient,
-    RobustSum,
-    RowCount,
-    SymmetricMixtureGradient,
-    SymmetricRegressionGradient,
-)
+from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
+from tacit.statistics import RobustSum, RowCount
 
 KINDS = [SymmetricMixtureGradient, SymmetricRegressionGradient, MissingCovariateGradient]
 BETA, SCALE = np.array([0.6, -0.8, 0.3]), 0.7
