@@ -153,13 +153,17 @@ def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Pat
     return lines
 
 
-PUBLISHED = {
-    "robust": {"moment_bound": 5.0},
-    "robust, samples of 1000": {"method": "robust", "moment_bound": 5.0, "batch_size": 1000},
-    "trimmed": {"gradient_bounds": 2.0},
-    "sample_aggregate": {"coef_bound": 5.0},
-    "block_mean": {"coef_bound": 5.0},
-}
+def published_methods() -> dict:
+    """Return published methods, by the names of the table's columns."""
+    from tacit.published import BlockMean, RobustDescent, SampleAggregate, TrimmedDescent
+
+    return {
+        "robust": RobustDescent(moment_bound=5.0),
+        "robust, samples of 1000": RobustDescent(moment_bound=5.0, batch_size=1000),
+        "trimmed": TrimmedDescent(gradient_bounds=2.0),
+        "sample_aggregate": SampleAggregate(coef_bound=5.0),
+        "block_mean": BlockMean(coef_bound=5.0),
+    }
 
 
 def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10) -> list[dict]:
@@ -169,11 +173,12 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
     tables = [table(rows, columns, seed, errors, 0.0) for seed in range(seeds)]
     for epsilon in EPSILONS:
         descents = {clip: [] for clip in CLIPS}
-        default, published = [], {name: [] for name in PUBLISHED}
+        methods = published_methods()
+        default, published = [], {name: [] for name in methods}
         for seed, (X, y, slopes) in enumerate(tables):
             default.append(np.linalg.norm(ours(X, y, epsilon, seed, **coarse) - slopes))
-            for name, options in PUBLISHED.items():
-                options = {**coarse, "fit_intercept": False, "method": name, **options}
+            for name, method in methods.items():
+                options = {**coarse, "fit_intercept": False, "method": method}
                 published[name].append(np.linalg.norm(ours(X, y, epsilon, seed, **options) - slopes))
             for clip, found in descents.items():
                 found.append(np.linalg.norm(clipped_descent(X, y, epsilon, delta, clip, seed) - slopes))

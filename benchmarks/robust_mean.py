@@ -18,6 +18,7 @@ from scipy import stats
 
 import tacit
 from measuring import save
+from tacit.published import CatoniMean
 
 LAWS = {
     "lognormal": stats.lognorm(1.0),
@@ -54,12 +55,14 @@ def estimates(law: stats.rv_continuous, epsilon: float, n: int) -> dict[str, Est
     def ours(**options: object) -> Estimate:
         return lambda rows, seed: tacit.mean(rows, epsilon=epsilon, delta=0.5 / n, random_state=seed, **options)
 
-    published = {"method": "robust", "moment_bound": second, "noise": "gaussian"}
+    def published(**options: object) -> CatoniMean:
+        return CatoniMean(moment_bound=second, **options)
+
     found: dict[str, Estimate | None] = {
         "not private": lambda rows, seed: float(rows.mean()),
-        "thesis scale": ours(scale="thesis", **published),
-        "improved scale": ours(scale="improved", **published),
-        "robust": ours(method="robust", moment_bound=second),
+        "thesis scale": ours(method=published(scale="thesis"), noise="gaussian"),
+        "improved scale": ours(method=published(scale="improved"), noise="gaussian"),
+        "robust": ours(method=published()),
         "clipped": ours(method="clipped", moment_bound=second),
         "adaptive about 0": ours(centre=0.0),
         "adaptive": ours(),

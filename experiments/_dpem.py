@@ -12,11 +12,10 @@ from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
 from experiments._results import verdict, write_results
-from tacit.mixture import dp_em
-from tacit.mixture.dp_em import PerParameterSchedule
 from tacit.mixture.mixture import Mixture
-from tacit.mixture.scale_free import MixtureFit
 from tacit.privacy import Budget, Step
+from tacit.published import DPEM, dp_em
+from tacit.published.dp_em import PerParameterSchedule
 from tacit.release import Curator
 
 NOT_PRIVATE = "not private"
@@ -50,7 +49,8 @@ def measure(
 ) -> list[Row]:
     """Return the mean log-likelihood of test rows for each method and epsilon; rows lie in the unit ball.
 
-    The settings of a method are those of ``tacit.GaussianMixture``; "per_parameter" is run as `Published`.
+    The settings of a method are those of ``tacit.GaussianMixture``. `DPEMInThreePasses` gets the iterations and the
+    delta_each of the figure.
     """
     table: list[Row] = [(NOT_PRIVATE, epsilon, plain.fit(fit).score(test)) for epsilon in setting.epsilons[:1]]
     table += [(NOT_PRIVATE, epsilon, table[0][2]) for epsilon in setting.epsilons[1:]]
@@ -67,32 +67,26 @@ def _score(
     fit: np.ndarray, test: np.ndarray, setting: Setting, settings: dict[str, Any], epsilon: float, seed: int
 ) -> float:
     budget = {"epsilon": epsilon, "delta": setting.delta, "bounds": 1.0, "random_state": seed}
-    if settings.get("method") == "per_parameter":
-        model: tacit.GaussianMixture = Published(setting.components, n_iter=setting.iterations, **budget, **settings)
-        model.delta_each = setting.delta_each
-    else:
-        model = tacit.GaussianMixture(setting.components, **budget, **settings)
-    return model.fit(fit).score(test)
+    if isinstance(method := settings.get("method"), DPEMInThreePasses):
+        settings["method"] = replace(method, n_iter=setting.iterations, delta_each=setting.delta_each)
+    return tacit.GaussianMixture(setting.components, **budget, **settings).fit(fit).score(test)
 
 
-class Published(tacit.GaussianMixture):
-    """DP-EM as published, with the delta of each mechanism that a figure states, and an iteration in three passes.
+class DPEMInThreePasses(DPEM):
+    """DP-EM as published, with an iteration in three passes over rows.
 
-    The means of all components are released in one pass over rows, and their covariances in another. The noise is the
-    same: the bounds on a row's contribution to one component hold for all components together, as responsibilities add
-    up to 1. So fits follow the same law as those of 2K + 1 passes an iteration.
+    The means of all components are released in one pass, and their covariances in another. The noise is the same: the
+    bounds on a row's contribution to one component hold for all components together, as responsibilities add up to 1.
+    So fits follow the same law as those of 2K + 1 passes an iteration.
     """
 
-    delta_each: float | None = None
+    def schedule(self, n_components: int, columns: int, covariance_type: Any, budget: Budget) -> InThreePasses:
+        """Return the releases of a fit that spends this budget."""
+        return InThreePasses(**vars(super().schedule(n_components, columns, covariance_type, budget)))
 
-    def _schedule(self, domain: Any, n_rows: int | None) -> InThreePasses:
-        options = {"noise": self.noise, "composition": self.composition, "delta_each": self.delta_each}
-        budget = Budget(self.epsilon, self.delta)
-        return InThreePasses(self.n_components, domain.columns, self.covariance_type, budget, self.n_iter, **options)
-
-    def _fit_rows(self, curator: Curator, schedule: InThreePasses, watch: Any = None) -> MixtureFit:
-        means = None if isinstance(self.init, str) else self._domain.standardise(np.asarray(self.init, float))
-        return MixtureFit(fit_in_three_passes(curator, schedule, means, self.prior))
+    def fit_mixture(self, curator: Curator, schedule: Any, means: Any, prior: Any, watch: Any = None) -> Mixture:
+        """Return a private mixture."""
+        return fit_in_three_passes(curator, schedule, means, prior)
 
 
 class InThreePasses(PerParameterSchedule):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,12 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit.linear import ConvexLoss, ElasticNetPenalty
-from tacit.linear.first_order import DIFFERENCE, RATE
-from tacit.linear.problem import AfterRelease, Problem, Solution
-from tacit.linear.risk import SOLVERS
+from tacit.linear.accelerated_descent import AcceleratedDescent
+from tacit.linear.newton import Newton
+from tacit.linear.problem import AfterRelease, Problem, Solution, Solver
+from tacit.linear.risk import PUBLISHED_SOLVERS
 from tacit.privacy import Budget, Gaussian
+from tacit.published.variance_reduced import DIFFERENCE
 from tacit.release import Curator, calibrated_plan
 
 STRENGTH, DELTA = 1e-4, 1e-4
@@ -93,20 +94,21 @@ def fitted(solver: str, X: np.ndarray, y: np.ndarray, epsilon: float, seed: int,
 @contextmanager
 def traced(solver: str) -> Iterator[Trace]:
     """Keep passes so far and coefficients after each release of a solver: all of them private values."""
-    kind = SOLVERS[solver]
-    trace: Trace = []
+    own: dict[str, type[Solver]] = {"newton": Newton, "accmd": AcceleratedDescent}
+    kind = own[solver] if solver in own else getattr(tacit.published, PUBLISHED_SOLVERS[solver][0])
+    plain, trace = kind.solve, Trace()
 
-    def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelease) -> Solution:
+    def solve(self: Any, problem: Problem, curator: Curator, after: AfterRelease) -> Solution:
         def keep(step: str, coefficients: np.ndarray) -> None:
             after(step, coefficients)
-            cost = 2 * RATE if step == DIFFERENCE else RATE if solver == "sgd" else 1.0
+            cost = 2 * self.sampling_rate if step == DIFFERENCE else self.sampling_rate if solver == "sgd" else 1.0
             place = problem.coordinates.to_standard(coefficients)[0, 1:]
             trace.append(((trace[-1][0] if trace else 0.0) + cost, place))
 
-        return kind.solve(problem, curator, iterations, keep)
+        return plain(self, problem, curator, keep)
 
-    SOLVERS[solver] = replace(kind, solve=solve)
+    kind.solve = solve
     try:
         yield trace
     finally:
-        SOLVERS[solver] = kind
+        kind.solve = plain

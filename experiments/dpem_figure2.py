@@ -26,7 +26,7 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture as Plain
 from sklearn.preprocessing import StandardScaler
 
-from experiments._dpem import Setting, halves, measure, verdicts, write
+from experiments._dpem import DPEMInThreePasses, Setting, halves, measure, verdicts, write
 from experiments._results import RESULTS
 
 ROWS, COLUMNS, COMPONENTS = 50_345, 100, 10
@@ -34,7 +34,7 @@ NOT_DATA = ("MemberID_t", "trainset")  # Columns of the Heritage Health table.
 OURS = "tacit's default"
 COMPOSITIONS = {"linear": "linear", "advanced": "advanced", "zCDP": "zcdp", "moments": "moments"}
 METHODS = {OURS: {}, "tacit's default, diagonal": {"covariance_type": "diag"}} | {
-    f"{name} ({noise})": {"method": "per_parameter", "composition": composition, "noise": noise}
+    f"{name} ({noise})": {"method": DPEMInThreePasses(composition=composition, noise=noise)}
     for noise in ("GGG", "LLG")
     for name, composition in COMPOSITIONS.items()
 }

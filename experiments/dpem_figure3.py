@@ -19,16 +19,16 @@ from pathlib import Path
 import numpy as np
 from sklearn.mixture import GaussianMixture as Plain
 
-from experiments._dpem import Setting, halves, measure, verdicts, write
+from experiments._dpem import DPEMInThreePasses, Setting, halves, measure, verdicts, write
 from experiments._results import RESULTS
 
 OURS = "scale-free (tacit's default)"
 METHODS = {
-    "linear (GGG)": {"method": "per_parameter", "composition": "linear"},
-    "advanced (GGG)": {"method": "per_parameter", "composition": "advanced"},
-    "zCDP (LLG)": {"method": "per_parameter", "composition": "zcdp", "noise": "LLG"},
-    "zCDP (GGG)": {"method": "per_parameter", "composition": "zcdp"},
-    "moments (GGG)": {"method": "per_parameter", "composition": "moments"},
+    "linear (GGG)": {"method": DPEMInThreePasses(composition="linear")},
+    "advanced (GGG)": {"method": DPEMInThreePasses(composition="advanced")},
+    "zCDP (LLG)": {"method": DPEMInThreePasses(composition="zcdp", noise="LLG")},
+    "zCDP (GGG)": {"method": DPEMInThreePasses(composition="zcdp")},
+    "moments (GGG)": {"method": DPEMInThreePasses(composition="moments")},
     "joint release": {"method": "joint"},
     OURS: {},
 }

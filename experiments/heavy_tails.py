@@ -44,11 +44,12 @@ from experiments._tail_tables import (
     meps_path,
     meps_rows,
 )
-from tacit.linear import robust_descent
 from tacit.linear.coordinates import Coordinates
 from tacit.linear.problem import Problem
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.privacy.accounting import epsilon as certified
+from tacit.published import TrimmedDescent
+from tacit.published.robust_descent import descend_robustly, robust_steps
 from tacit.release import Curator, Measurement, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss, SquaredLoss
@@ -167,7 +168,7 @@ def descent(
         plan = planned_once(steps, d + case.intercept, sampling_rate, epsilon, delta)
         curator = Curator(as_source(rows), plan, random_state=seed)
     trace: list[np.ndarray] = []
-    robust_descent.descend_robustly(
+    descend_robustly(
         problem,
         curator or WithoutNoise(rows, sampling_rate, np.random.default_rng(seed)),
         steps,
@@ -205,7 +206,7 @@ class WithoutNoise:
 @lru_cache(maxsize=100)
 def planned_once(steps: int, size: int, sampling_rate: float, epsilon: float, delta: float) -> Plan:
     """Return the plan of a descent: how much noise a budget needs, which takes longer to find than steps to make."""
-    return calibrated_plan(robust_descent.steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
+    return calibrated_plan(robust_steps(steps, size, 1.0, sampling_rate=sampling_rate), Budget(epsilon, delta))
 
 
 def trimmed(case: Case, data: Data, epsilon: float, delta: float, seed: int, width: float) -> list[np.ndarray]:
@@ -213,10 +214,9 @@ def trimmed(case: Case, data: Data, epsilon: float, delta: float, seed: int, wid
 
     Steps are the library's; shorter ones where inputs are not white.
     """
-    options = {"method": "trimmed", "gradient_bounds": width / 2, "fit_intercept": case.intercept}
-    options |= {"learning_rate": 0.2} if case.intercept else {}
+    method = TrimmedDescent(gradient_bounds=width / 2, learning_rate=0.2 if case.intercept else 0.5)
     budget = {"epsilon": epsilon, "delta": delta * (1 - 1e-9), "random_state": seed}
-    found = tacit.LinearRegression(**options, **budget).fit(data.X, data.y)
+    found = tacit.LinearRegression(method=method, fit_intercept=case.intercept, **budget).fit(data.X, data.y)
     return [np.append(found.intercept_, found.coef_)]
 
 

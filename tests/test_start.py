@@ -147,3 +147,19 @@ def test_a_name_that_is_not_there_is_refused_as_usual():
         tacit.GaussianMixtures  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'GaussianMixtures' from 'tacit'"):
         from tacit import GaussianMixtures  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    ("package", "former", "present"),
+    [
+        ("release", "planned", "calibrated_plan"),
+        ("release", "uncalibrated", "stated_plan"),
+        ("sources", "opened", "open_source"),
+    ],
+)
+def test_former_names_work_with_a_warning(package, former, present):
+    module = importlib.import_module(f"tacit.{package}")
+    with pytest.warns(DeprecationWarning, match=f"{former} is tacit.{package}.{present} now"):
+        assert getattr(module, former) is getattr(module, present)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = module.nonsense

@@ -10,8 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from joined import Joined
+from sklearn.base import clone
 
 import tacit
+from tacit import published
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.fitting import allocation
 from tacit.linear import ConvexLoss, HuberLoss, L1Ball, LogisticLoss
@@ -47,13 +49,13 @@ LOG_COSH = ConvexLoss(lambda p, t: np.logaddexp(p - t, t - p), lambda p, t: np.t
 MODELS = {
     "newton": Logistic(classes=[0, 1], n_iter=3),
     "three classes": Logistic(classes=[0, 1, 2], n_iter=3),
-    "gradient": Logistic(classes=[0, 1], solver="gradient", n_iter=3),
+    "gradient": Logistic(classes=[0, 1], solver=published.GradientDescent(n_iter=3)),
     "accmd": Logistic(classes=[0, 1], solver="accmd", n_iter=3),
-    "sgd": Logistic(classes=[0, 1], solver="sgd", n_iter=4),
-    "svrg": Logistic(classes=[0, 1], solver="svrg", n_iter=1),
-    "katyusha": Logistic(classes=[0, 1], solver="katyusha", n_iter=1),
-    "svrg++": Logistic(classes=[0, 1], solver="svrg++", n_iter=2),
-    "robust": Logistic(classes=[0, 1], solver="robust", n_iter=4),
+    "sgd": Logistic(classes=[0, 1], solver=published.SGD(n_iter=4)),
+    "svrg": Logistic(classes=[0, 1], solver=published.SVRG(epochs=1)),
+    "katyusha": Logistic(classes=[0, 1], solver=published.Katyusha(epochs=1)),
+    "svrg++": Logistic(classes=[0, 1], solver=published.SVRGPlusPlus(epochs=2)),
+    "robust": Logistic(classes=[0, 1], solver=published.RobustSGD(n_iter=4)),
     "hinge": SVC(classes=[0, 1], n_iter=3),
     "huber": Huber(target_bounds=1.0, n_iter=3),
     "output": Logistic(classes=[0, 1], solver="output"),
@@ -61,7 +63,7 @@ MODELS = {
     "output, three classes": Logistic(classes=[0, 1, 2], solver="output", C=0.1),
     "objective, no intercept": Logistic(classes=[0, 1], solver="objective", fit_intercept=False),
     "output, huber": Huber(target_bounds=1.0, alpha=1.0, solver="output"),
-    "frank_wolfe": Sparse(LOG_COSH, constraint=L1Ball(2.0), target_bounds=1.0, solver="frank_wolfe", n_iter=3),
+    "frank_wolfe": Sparse(LOG_COSH, constraint=L1Ball(2.0), target_bounds=1.0, solver=published.FrankWolfe(n_iter=3)),
 }
 RELATIONS = ("replace_one", "add_remove")
 BOTH = [(name, neighbors) for name in MODELS for neighbors in RELATIONS]
@@ -231,7 +233,7 @@ def test_printed_noise_of_samples_of_one_row_is_caught():
 @pytest.mark.parametrize("solver", ["katyusha", "accmd"])
 def test_their_corrections_are_not_caught_and_have_noise(solver):
     assert audited(solver, 40, epsilon=1.0).consistent_with()
-    fits = [Logistic(classes=[0, 1], solver=solver, n_iter=1, bounds=1.0, random_state=seed) for seed in (0, 1)]
+    fits = [clone(MODELS[solver]).set_params(bounds=1.0, random_state=seed) for seed in (0, 1)]
     assert fits[0].fit(RIGHT).coef_ != fits[1].fit(RIGHT).coef_
 
 

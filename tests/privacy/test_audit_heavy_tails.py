@@ -12,6 +12,7 @@ import pytest
 import tacit
 from tacit.audit import audit_estimator, audit_outputs
 from tacit.privacy import Budget, Plan, SmoothLaplace
+from tacit.published import BlockMean, SampleAggregate, TrimmedDescent
 from tacit.release import Curator, SmoothStatistic, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics import BlockCentre, TrimmedMeans
@@ -88,9 +89,9 @@ class Linear(tacit.LinearRegression):
 
 
 MODELS = {
-    "trimmed": Linear(method="trimmed", gradient_bounds=1.0, n_iter=3, fit_intercept=False),
-    "sample_aggregate": Linear(method="sample_aggregate", coef_bound=2.0, fit_intercept=False),
-    "block_mean": Linear(method="block_mean", coef_bound=2.0, fit_intercept=False),
+    "trimmed": Linear(method=TrimmedDescent(gradient_bounds=1.0, n_iter=3), fit_intercept=False),
+    "sample_aggregate": Linear(method=SampleAggregate(coef_bound=2.0), fit_intercept=False),
+    "block_mean": Linear(method=BlockMean(coef_bound=2.0), fit_intercept=False),
 }
 
 

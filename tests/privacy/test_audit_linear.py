@@ -8,6 +8,7 @@ import tacit
 from tacit.audit import audit_estimator
 from tacit.fitting import allocation
 from tacit.privacy import Split
+from tacit.published import RobustDescent
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (24, 2))
 RIGHT, LEFT = np.vstack([ROWS, [[1.0, 1.0]]]), np.vstack([ROWS, [[1.0, -1.0]]])
@@ -37,8 +38,8 @@ def found(model):
 MODELS = {
     "scores": Linear(target_bounds=1.0),
     "no intercept": Linear(fit_intercept=False, target_bounds=1.0),
-    "robust": Linear(method="robust", n_iter=3, learning_rate=1.0, target_bounds=1.0),
-    "robust, sampled": Linear(method="robust", n_iter=4, batch_size=0.5, learning_rate=1.0, target_bounds=1.0),
+    "robust": Linear(method=RobustDescent(n_iter=3, learning_rate=1.0), target_bounds=1.0),
+    "robust, sampled": Linear(method=RobustDescent(n_iter=4, batch_size=0.5, learning_rate=1.0), target_bounds=1.0),
     "lasso": Sparse(0.01, target_bounds=1.0),
     "ridge": Shrunk(0.01, target_bounds=1.0),
     "elastic net": Both(0.01, target_bounds=1.0),

@@ -10,6 +10,7 @@ import tacit
 from tacit.audit import audit_estimator
 from tacit.fitting import estimator as estimators
 from tacit.privacy import Laplace
+from tacit.published import CatoniMean
 from tacit.release import Curator, curator
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (30, 1))
@@ -17,8 +18,8 @@ RIGHT, LEFT = np.vstack([ROWS, [[1e6]]]), np.vstack([ROWS, [[-1e6]]])
 SETTINGS = {
     "clipped": {"method": "clipped", "scale": 1.0},
     "moment": {"method": "clipped", "moment_bound": 0.1},
-    "robust": {"method": "robust", "moment_bound": 0.1},
-    "gaussian": {"method": "robust", "scale": 1.0, "noise": "gaussian"},
+    "robust": {"method": CatoniMean(moment_bound=0.1)},
+    "gaussian": {"method": CatoniMean(scale=1.0), "noise": "gaussian"},
     "adaptive": {},
     "trimmed": {"method": "trimmed"},
     "about-0": {"centre": 0.0},

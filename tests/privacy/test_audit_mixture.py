@@ -9,6 +9,7 @@ import pytest
 
 import tacit
 from tacit.audit import audit_estimator
+from tacit.published import DPEM, JointMoments
 from tacit.release import curator
 
 ROWS = np.random.default_rng(0).uniform(-0.3, 0.3, (30, 1))
@@ -29,7 +30,7 @@ def test_the_claim_stands(method, neighbors):
 
 def test_the_audit_has_teeth():
     """One release, one component: what is published is nearly what was released, and the attacker sees much of it."""
-    audit = audited(300, method="joint", n_iter=1, covariance_type="spherical")
+    audit = audited(300, method=JointMoments(n_iter=1), covariance_type="spherical")
     assert audit.consistent_with()
     assert audit.epsilon > 1.5
 
@@ -37,7 +38,7 @@ def test_the_audit_has_teeth():
 def test_too_little_noise_is_caught(monkeypatch):
     noise = curator.discrete_gaussian
     monkeypatch.setattr(curator, "discrete_gaussian", lambda sigma, size, gen: noise(sigma / 4, size, gen))
-    assert audited(300, method="joint", n_iter=1, covariance_type="spherical").refutes()
+    assert audited(300, method=JointMoments(n_iter=1), covariance_type="spherical").refutes()
 
 
 def test_a_raw_attribute_is_caught():
@@ -66,9 +67,9 @@ def test_the_claim_stands_where_the_number_of_components_is_chosen(neighbors):
         {"method": "scale_free", "n_components": (1, 2), "n_iter": 7},
         {"method": "scale_free", "bounds": "private"},
         {"method": "scale_free", "missing": "ignore"},
-        {"method": "joint", "n_iter": 1},
-        {"method": "per_parameter", "n_iter": 1},
-        {"method": "per_parameter", "n_iter": 1, "noise": "LLG"},
+        {"method": JointMoments(n_iter=1)},
+        {"method": DPEM(n_iter=1)},
+        {"method": DPEM(n_iter=1, noise="LLG")},
     ],
     ids=lambda settings: "-".join(map(str, settings.values())),
 )

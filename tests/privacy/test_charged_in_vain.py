@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.linear.risk import SOLVERS
+from tacit import published
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.privacy import PrivacyError
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 
@@ -21,6 +22,44 @@ COLUMNS = (1, 2, 3, 6)
 def one_of(rng, *values):
     """Return one of the values, as it is."""
     return values[rng.integers(len(values))]
+
+
+def with_iterations(rng, kind, **options):
+    """Return a published method with a random number of iterations, or its own."""
+    n_iter = one_of(rng, "auto", 1, 2, 11, 40)
+    return kind(**options) if n_iter == "auto" else kind(**options, **{kind.iterations_option: n_iter})
+
+
+def solver_options(rng):
+    """Return a random solver; its own iterations are for it to have, and those of the estimator for others."""
+    word = one_of(rng, *OWN_SOLVERS, *PUBLISHED_SOLVERS)
+    if word in OWN_SOLVERS or word in ("output", "objective"):
+        return {"solver": word, "n_iter": one_of(rng, "auto", 1, 2, 11, 40)}
+    return {"solver": with_iterations(rng, getattr(published, PUBLISHED_SOLVERS[word][0]))}
+
+
+def regression_method(rng):
+    return one_of(
+        rng,
+        "scores",
+        with_iterations(rng, published.RobustDescent),
+        with_iterations(rng, published.TrimmedDescent, gradient_bounds=10.0),
+        published.SampleAggregate(coef_bound=10.0),
+        published.BlockMean(coef_bound=10.0),
+    )
+
+
+def clustering_options(rng):
+    lloyd = with_iterations(rng, published.DPLloyd, composition=one_of(rng, "linear", "zcdp"))
+    method = one_of(rng, "adaptive", lloyd, with_iterations(rng, published.DPEMLloyd))
+    return {"method": method, "n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40) if method == "adaptive" else "auto"}
+
+
+def mixture_options(rng):
+    method = one_of(rng, "scale_free", published.JointMoments, published.DPEM)
+    if method == "scale_free":
+        return {"n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40)}
+    return {"method": with_iterations(rng, method), "n_iter": "auto"}
 
 
 def gradient_em(rng, *others):
@@ -36,19 +75,17 @@ def unsupervised(rng, columns):
     count = int(rng.integers(1, 6))
     common = {"n_iter": one_of(rng, "auto", 1, 2, 3, 9, 40)}
     kinds = [
-        (
-            tacit.KMeans,
-            {"n_clusters": count, "method": one_of(rng, "adaptive", "dplloyd", "dplloyd_zcdp", "dpem")},
-        ),
+        (tacit.KMeans, {"n_clusters": count, **clustering_options(rng)}),
         (
             tacit.GaussianMixture,
             {
                 "n_components": count,
-                "method": one_of(rng, "scale_free", "joint", "per_parameter"),
+                **mixture_options(rng),
                 "covariance_type": one_of(rng, "full", "tied", "diag", "spherical"),
             },
         ),
-        (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": one_of(rng, "adaptive", "paper")}),
+        (tacit.FactorAnalysis, {"n_components": min(count, columns)}),
+        (tacit.FactorAnalysis, {"n_components": min(count, columns), "method": "paper", "n_iter": "auto"}),
         (tacit.Moments, {}),
         (tacit.SymmetricMixture, {"scale": one_of(rng, None, None, 1.0), **gradient_em(rng, RobustEM)}),
     ]
@@ -57,14 +94,11 @@ def unsupervised(rng, columns):
 
 
 def supervised(rng, columns):
-    method = one_of(rng, "scores", "robust", "trimmed", "sample_aggregate", "block_mean")
-    solver = one_of(rng, *sorted(SOLVERS))
-    n_iter = one_of(rng, "auto", 1, 2, 11, 40)
     kinds = [
-        (tacit.LinearRegression, {"method": method, "coef_bound": 10.0, "gradient_bounds": 10.0, "n_iter": n_iter}),
+        (tacit.LinearRegression, {"method": regression_method(rng)}),
         (tacit.Ridge, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
         (tacit.Lasso, {"alpha": one_of(rng, 0.0, 1.0, 1e6)}),
-        (tacit.HuberRegressor, {"solver": solver, "n_iter": n_iter}),
+        (tacit.HuberRegressor, solver_options(rng)),
         (
             tacit.MixtureOfRegressions,
             {"n_components": int(rng.integers(1, 4)), "symmetric": bool(rng.integers(2)), **gradient_em(rng)},
@@ -76,9 +110,8 @@ def supervised(rng, columns):
 
 
 def classifier(rng):
-    solver = one_of(rng, *sorted(SOLVERS))
     kind = one_of(rng, tacit.LogisticRegression, tacit.LinearSVC)
-    options = {"solver": solver, "n_iter": one_of(rng, "auto", 1, 2, 11, 40), "C": one_of(rng, 1.0, 1e-6, np.inf)}
+    options = {**solver_options(rng), "C": one_of(rng, 1.0, 1e-6, np.inf)}
     return kind, {**options, "classes": list(range(int(rng.integers(2, 4))))}
 
 
@@ -101,7 +134,7 @@ def attempt(seed, tmp_path):
         kind, options = (
             tacit.RobustMean,
             {
-                "method": one_of(rng, "adaptive", "clipped", "robust", "trimmed"),
+                "method": one_of(rng, "adaptive", "clipped", published.CatoniMean(moment_bound=2.0), "trimmed"),
                 "moment_bound": one_of(rng, None, 2.0),
                 "noise": one_of(rng, "auto", "laplace", "gaussian"),
             },

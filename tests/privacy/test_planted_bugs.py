@@ -17,6 +17,7 @@ from tacit.mixture import component_estimates, gaussian_mixture
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.scale_free import MixtureFit, fit_scale_free
 from tacit.privacy import Gaussian, Plan, PlanError
+from tacit.published import JointMoments
 from tacit.release import Curator, Measurement
 from tacit.sources import as_source
 from tacit.statistics import ComponentMoments, Components
@@ -206,7 +207,7 @@ def test_a_statistic_that_miscounts_its_numbers_is_refused(says, has):
 
 def door(neighbors):
     """One release of all moments, on the pair for which it has least to spare."""
-    return {"method": "joint", "n_iter": 1, "neighbors": neighbors, **(CORNERS if neighbors == "replace_one" else {})}
+    return {"method": JointMoments(n_iter=1), "neighbors": neighbors, **(CORNERS if neighbors == "replace_one" else {})}
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
@@ -215,7 +216,7 @@ def test_fit_with_half_the_noise(neighbors):
 
 
 def test_fit_with_true_counts():
-    settings = {"method": "joint", "n_iter": 1, "epsilon": 2.0}
+    settings = {"method": JointMoments(n_iter=1), "epsilon": 2.0}
     assert audited(100, TrueCounts, neighbors="add_remove", **settings).refutes()
     # With one component and a public number of rows, the count is public, too.
     assert audited(100, TrueCounts, neighbors="replace_one", **settings).consistent_with()

@@ -10,6 +10,7 @@ from sklearn.base import clone
 import tacit
 from tacit.audit import replay
 from tacit.audit.stand_ins import stand_ins
+from tacit.published import SGD
 from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
 
 ROWS = 400
@@ -35,7 +36,7 @@ MODELS = {
     "table": (tacit.TableModel(bounds=SCHEMA), None),
     "line": (tacit.LinearRegression(bounds=SCHEMA), "income"),
     "classes": (tacit.LogisticRegression(bounds=SCHEMA), "region"),
-    "sampled": (tacit.LogisticRegression(bounds=SCHEMA, solver="sgd", n_iter=2), "smoker"),
+    "sampled": (tacit.LogisticRegression(bounds=SCHEMA, solver=SGD(n_iter=2)), "smoker"),
     "clusters": (tacit.KMeans(2, bounds=SCHEMA), None),
 }
 every_model = pytest.mark.parametrize("name", MODELS)

@@ -22,6 +22,7 @@ from tacit.audit import attack_sensitivity
 from tacit.fitting.moment_weights import block_weights
 from tacit.linear import ConvexLoss, HuberLoss, LogisticLoss, SmoothedHingeLoss, SoftmaxLoss
 from tacit.privacy import Gaussian, Laplace, Plan
+from tacit.published import DPEM
 from tacit.published.em_gradients import MissingCovariateGradient, SymmetricMixtureGradient, SymmetricRegressionGradient
 from tacit.release import Affine, Curator
 from tacit.release.precision import BLOCK_ROWS
@@ -427,7 +428,7 @@ def met_in_a_fit(**options):
         {"method": "scale_free", "n_components": 3},
         {"method": "scale_free", "n_components": 2, "covariance_type": "diag"},
         {"method": "joint", "n_components": 2, "covariance_type": "spherical"},
-        {"method": "per_parameter", "n_components": 2, "n_iter": 1},
+        {"method": DPEM(n_iter=1), "n_components": 2},
         {"method": "scale_free", "bounds": "private"},
         {"method": "scale_free", "n_components": "auto"},
     ],

@@ -15,6 +15,7 @@ from transcript import CROWD, FAR, Transcript, audited, hard_pair, planned_mu2, 
 import tacit
 from tacit.audit import audit_estimator
 from tacit.privacy import Budget, Ledger, PrivacyError
+from tacit.published import DPEM, JointMoments
 
 RELATIONS = ("replace_one", "add_remove")
 BUDGET = {"epsilon": 8.0, "delta": 1e-3}
@@ -43,8 +44,8 @@ def named(settings):
         {"method": "scale_free", "n_components": 3, "bounds": "private"},
         {"method": "scale_free", "n_components": range(1, 4)},
         {"method": "joint", **CORNERS},
-        {"method": "per_parameter", "n_iter": 2, **CORNERS},
-        {"method": "per_parameter", "n_iter": 2, "noise": "LLG"},
+        {"method": DPEM(n_iter=2), **CORNERS},
+        {"method": DPEM(n_iter=2, noise="LLG")},
     ],
     ids=named,
 )
@@ -63,7 +64,7 @@ def test_the_pair_is_as_hard_as_can_be():
     for neighbors, settings, least in (("add_remove", {}, 0.999), ("replace_one", CORNERS, 0.9)):
         data, neighbor = hard_pair(neighbors)
         model = tacit.GaussianMixture(
-            method="joint", n_iter=1, neighbors=neighbors, bounds=(-1, 1), random_state=0, **BUDGET, **settings
+            method=JointMoments(n_iter=1), neighbors=neighbors, bounds=(-1, 1), random_state=0, **BUDGET, **settings
         )
         transcript = Transcript(model, data)
         assert transcript.spent(data, neighbor) > least * planned_mu2(transcript.model.privacy_.plan)
@@ -75,10 +76,10 @@ def test_the_pair_is_as_hard_as_can_be():
 @pytest.mark.parametrize(
     ("settings", "neighbors", "least"),
     [
-        ({"method": "joint", "n_iter": 1, **CORNERS}, "replace_one", 0.4),
-        ({"method": "joint", "n_iter": 1, **CORNERS}, "add_remove", 0.4),
+        ({"method": JointMoments(n_iter=1), **CORNERS}, "replace_one", 0.4),
+        ({"method": JointMoments(n_iter=1), **CORNERS}, "add_remove", 0.4),
         ({"method": "scale_free", "n_iter": 4}, "add_remove", 0.2),
-        ({"method": "per_parameter", "n_iter": 1}, "add_remove", 0.2),
+        ({"method": DPEM(n_iter=1)}, "add_remove", 0.2),
     ],
     ids=["joint-replace_one", "joint-add_remove", "scale_free", "per_parameter"],
 )
@@ -90,7 +91,7 @@ def test_everything_that_crosses_the_door(settings, neighbors, least):
     assert share(audit) >= least, audit
 
 
-@pytest.mark.parametrize("settings", [{"method": "scale_free", "n_iter": 4}, {"method": "per_parameter", "n_iter": 1}])
+@pytest.mark.parametrize("settings", [{"method": "scale_free", "n_iter": 4}, {"method": DPEM(n_iter=1)}])
 def test_everything_that_crosses_the_door_for_rows_that_are_hard_to_tell_apart(settings):
     """Both rows are far out, so that these methods see little of which it is: an excess would have to be large."""
     audit = audited(80, neighbors="replace_one", epsilon=3.0, **settings)  # a claim that so few fits could refute
@@ -113,10 +114,10 @@ LONG = [
     {"method": "scale_free", **CORNERS},
     {"method": "scale_free", "bounds": "private"},
     {"method": "scale_free", "missing": "ignore"},
-    {"method": "joint", "n_iter": 1, **CORNERS},
-    {"method": "joint", "n_iter": 4, "covariance_type": "diag"},
-    {"method": "per_parameter", "n_iter": 1, **CORNERS},
-    {"method": "per_parameter", "n_iter": 1, "noise": "LLG"},
+    {"method": JointMoments(n_iter=1), **CORNERS},
+    {"method": JointMoments(n_iter=4), "covariance_type": "diag"},
+    {"method": DPEM(n_iter=1), **CORNERS},
+    {"method": DPEM(n_iter=1, noise="LLG")},
 ]
 
 
@@ -126,7 +127,7 @@ LONG = [
 def test_everything_that_crosses_the_door_many_times(settings, neighbors):
     audit = audited(600, neighbors=neighbors, **settings)
     assert audit.consistent_with(), audit
-    if settings == {"method": "joint", "n_iter": 1, **CORNERS}:
+    if settings == {"method": JointMoments(n_iter=1), **CORNERS}:
         assert share(audit) > 0.6, audit
 
 

@@ -152,11 +152,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if not isinstance(self.n_clusters, numbers.Integral) or self.n_clusters < 1:
             raise ValueError(f"n_clusters must be a whole number, at least 1, and it is {describe(self.n_clusters)}.")
         published = find_published(self)
-        if published is not None and self.n_iter != "auto":
-            raise ValueError(
-                'n_iter is for method="adaptive"; give a published method its own, as in '
-                f"method=tacit.published.{type(published).__name__}(n_iter=7)."
-            )
         if isinstance(self.init, str) and self.init != "private":
             raise ValueError(f'init must be "private" or an array of centres, and it is {describe(self.init)}.')
         budget = check_budget(self, pure=True)

@@ -23,7 +23,7 @@ from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import join_names
 from tacit.tables import Domain, Schema
 
-_LARGEST = np.finfo(np.float64).max  # so that a row in small units is far away, and no infinity
+_LARGEST = np.finfo(np.float64).max  # Rows in very small units are far away, and never infinite.
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -39,7 +39,8 @@ class PrivateEstimator(BaseEstimator):
     ``_check_rows``, ``_curator``, ``_enter``, the model's own releases, ``_certify``. Those that can do without
     bounds say so in ``_needs_bounds``. Those with ``fit(X, y)`` say so in ``_has_target``, and open rows by
     :func:`tacit.fitting.target.open_with_target`. ``_moved`` says of parameters of earlier versions what to write now.
-    ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see :mod:`tacit.fitting.published`.
+    ``_method_parameter``, ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see
+    :mod:`tacit.fitting.published`.
 
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
@@ -60,6 +61,7 @@ class PrivateEstimator(BaseEstimator):
     _needs_bounds: ClassVar[bool] = True
     _has_target: ClassVar[bool] = False
     _moved: ClassVar[dict[str, str]] = {}
+    _method_parameter: ClassVar[str] = "method"
     _methods: ClassVar[tuple[str, ...]] = ()
     _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 
@@ -105,7 +107,7 @@ class PrivateEstimator(BaseEstimator):
                 self.feature_names_in_ = np.array(source.columns, dtype=object)
         if self.bounds is None and not self._needs_bounds:
             return Domain.everywhere(self.n_features_in_, source.columns), numeric(source)
-        bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # yet to be found
+        bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # A placeholder.
         return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
 
     def _check_rows(self, rows: Source, least: int, what: str, delta: float | None = None) -> int | None:
@@ -120,7 +122,7 @@ class PrivateEstimator(BaseEstimator):
                 'missing="ignore" (--missing ignore) to leave them out; a mixture can also model what is there.'
             )
         if self.neighbors != "replace_one":
-            return None  # the number of rows is secret, and not even asked for
+            return None  # The number of rows is secret, and not even asked for.
         if rows.n_rows < least:
             raise ValueError(
                 f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and {what}={least}; that takes at least as "
@@ -163,7 +165,7 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
         domain = self._shaped(domain)
-        if domain.schema is None:  # rows encoded by a schema are in standard coordinates
+        if domain.schema is None:  # Rows encoded by a schema are in standard coordinates.
             curator.map_rows(domain.row_map)
         self._set_domain(domain)
         return domain
@@ -223,7 +225,7 @@ class PrivateEstimator(BaseEstimator):
             return self._domain.schema.encode_source(X)
         source = as_source(X)
         if hasattr(X, "shape") or isinstance(X, (list, tuple)):
-            validate_data(self, X, reset=False, skip_check_array=True)  # names and number of columns
+            validate_data(self, X, reset=False, skip_check_array=True)  # It checks names and number of columns.
         if source.columns is not None and hasattr(self, "feature_names_in_"):
             source = source.select(self.feature_names_in_.tolist())
         return numeric(source)

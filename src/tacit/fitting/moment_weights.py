@@ -16,15 +16,16 @@ from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.statistics import CovarianceType, moment_sensitivity
 
+# Clip radii to choose from, as quantiles of a Gaussian row's length. benchmarks/mixture.py measures what they give.
 _QUANTILES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999])
 
 
 def clipping_radius(columns: int, kind: CovarianceType, noise: float | None) -> float:
-    """Return where to clip rows, in a component's own standard deviations.
+    """Return the clip radius of rows, in a component's own standard deviations, that loses least likelihood.
 
-    Of the quantiles of a Gaussian row's length, the one for which the loss from noise, which grows with the fourth
-    power of the radius, and the loss from what clipping hides of rows that are not Gaussian, at most about a nat for
-    each row clipped, are least together. `noise` is that of one number released, divided by the rows of a component.
+    The loss from noise grows with the fourth power of the radius. What clipping hides of rows that are not Gaussian
+    costs at most about a nat for each row clipped. `noise` is that of one number released, divided by the rows of a
+    component. None stands for an unknown number of rows.
 
     Examples
     --------

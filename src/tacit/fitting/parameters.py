@@ -78,10 +78,12 @@ def check_word(name: str, value: Any, words: Sequence[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(words)}, and it is {describe(value)}.")
 
 
-def check_positive(name: str, value: Any) -> None:
-    """Refuse a value that is no positive, finite number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive number, and it is {describe(value)}.")
+def check_positive(name: str, value: Any, most: float = math.inf) -> None:
+    """Refuse a value that is no positive, finite number, or is above `most`."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0 < value <= most or value == math.inf:
+        up_to = "" if most == math.inf else f", at most {most:g}"
+        raise ValueError(f"{name} must be a positive number{up_to}, and it is {describe(value)}.")
 
 
 def check_count(name: str, value: Any) -> None:

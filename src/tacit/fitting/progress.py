@@ -24,7 +24,7 @@ def progress(shown: bool, what: str) -> Iterator[Watch]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:  # standard output is for results
+    with Progress(*columns, console=Console(stderr=True)) as bar:  # Standard output is for results.
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -1,6 +1,6 @@
 """From noisy, clipped moments to estimates: noise is taken out as far as its known size allows.
 
-All of it is post-processing of private values, with a noise level that the plan fixes. Four moves:
+All of it is post-processing of private values, with a noise level that the plan fixes:
 
 - *Shrinking*: a vector of known noise is shrunk towards zero by how much of its length noise explains (James–Stein),
   and by how much there was left to learn (Kalman). In whitened coordinates zero means "as in the last round", so what
@@ -9,6 +9,8 @@ All of it is post-processing of private values, with a noise level that the plan
   is a small positive number of the noise's own size. A number next to zero would cost far more likelihood.
 - *Structure*: a covariance is size + relative variances + correlations, 1, d - 1 and d (d - 1) / 2 numbers. Each part
   is shrunk on its own, so a fit with little budget becomes spherical, then diagonal, then full, as the noise allows.
+- *Eigenvalues*: those of pure noise end at a known edge, and what stands out of it is shrunk (Gavish and Donoho).
+- *Frequencies* add up to 1: noisy ones are moved to the nearest that do.
 - *Correction for clipping*: clipped rows look smaller than they are. :mod:`tacit.fitting.clipping` undoes that.
 """
 
@@ -236,3 +238,41 @@ def shrink_to_identity(
     values, axes = np.linalg.eigh(shrunk)
     shrunk = (axes * np.maximum(values, least_eigenvalue * estimate)) @ axes.T
     return (shrunk + shrunk.T) / 2
+
+
+def noise_eigenvalue(noise: float, columns: int) -> float:
+    """Return s = noise sqrt(d / 2): eigenvalues of a symmetric matrix of pure noise end at 2 s (Wigner).
+
+    The noise has the standard deviation noise / sqrt(2) on each number off the diagonal.
+    """
+    return noise * math.sqrt(columns / 2)
+
+
+def shrink_eigenvalues(values: Array, unit: float) -> Array:
+    """Return what is best kept of a noisy symmetric matrix's eigenvalues, in squared error: sqrt(y^2 - 4 s^2).
+
+    An eigenvalue that is measured as y > 2 s is really y / 2 + sqrt(y^2 / 4 - s^2), and the angle by which noise turns
+    its vector is known too (Benaych-Georges and Nadakuditi, 2011; Gavish and Donoho, 2017). Less is left out. The
+    unit s is :func:`noise_eigenvalue`.
+
+    Examples
+    --------
+    >>> shrink_eigenvalues(np.array([5.0, 1.0, -5.0]), unit=2.0)
+    array([ 3.,  0., -3.])
+    """
+    return np.sign(values) * np.sqrt(np.maximum(values**2 - 4 * unit**2, 0.0))
+
+
+def simplex_threshold(values: Array, total: float) -> float:
+    """Return the t for which the positive parts of values - t add up to `total`.
+
+    They are the nearest numbers to `values` that are not negative and add up to `total`.
+
+    Examples
+    --------
+    >>> round(float(simplex_threshold(np.array([0.9, 0.5, -0.3]), 1.0)), 9)
+    0.2
+    """
+    falling = np.sort(values)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
+    return excess[np.flatnonzero(falling > excess)[-1]]

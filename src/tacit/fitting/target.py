@@ -165,7 +165,7 @@ def _joint_bounds(estimator: Any, target_bounds: Any) -> Any:
     """Return bounds of inputs and target as one pair."""
     columns = estimator.n_features_in_
     if isinstance(estimator.bounds, str):
-        return -1.0, 1.0  # yet to be found
+        return -1.0, 1.0  # A placeholder for bounds that are found later.
     if estimator.bounds is None or target_bounds is None:
         raise ValueError(
             "bounds and target_bounds are both needed. Say what is publicly known about the inputs and about the "

@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from tacit.arrays import Array
-from tacit.fitting import check_budget, check_choices, float_array
+from tacit.fitting import check_budget, float_array
+from tacit.fitting.published import find_published
 from tacit.fitting.target import Classes, check_target_given, open_with_target, score_predictions
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import SOLVERS, Risk, RiskFit, in_units, minimise_risk, start_at_zero
+from tacit.linear.risk import Risk, RiskFit, in_units, minimise_risk, start_at_zero
 from tacit.messages import describe
 from tacit.privacy import Budget
 from tacit.release import RoundTarget, RowMap
@@ -27,7 +28,7 @@ _MOST_CERTAIN = 0.98  # Largest difference of the frequencies of two classes tha
 
 def check_classifier(estimator: Any) -> Any:
     """Refuse, in a sentence, parameters that make no sense; return the budget."""
-    check_choices(estimator, solver=tuple(SOLVERS))
+    find_published(estimator)
     if not isinstance(estimator.C, numbers.Real) or isinstance(estimator.C, bool) or not estimator.C > 0:
         raise ValueError(f"C must be a positive number, and it is {describe(estimator.C)}.")
     return check_budget(estimator)
@@ -104,7 +105,7 @@ def fit_classifier(
         start=log_odds if len(estimator.classes_) == 2 else start_at_zero,
         smooth=smooth,
     )
-    fit = minimise_risk(estimator, str(estimator.solver), risk, domain, rows, n_rows, budget)
+    fit = minimise_risk(estimator, estimator.solver, risk, domain, rows, n_rows, budget)
     estimator.n_iter_, estimator._coefficients, estimator._spread = fit.iterations, fit.coefficients, fit.spread
     estimator.intercept_, estimator.coef_ = in_units(estimator._coefficients, estimator._domain)
     return fit

@@ -82,7 +82,7 @@ class ConvexLoss:
         values = [self._vector(self.value, predictions + side, targets) for side in (-_DIFFERENCE, _DIFFERENCE)]
         if (np.abs((values[1] - values[0]) / (2 * _DIFFERENCE) - slopes) > self.smoothness * _DIFFERENCE + 1e-5).any():
             raise ValueError("The slope of the loss is not the derivative of its value.")
-        some = slice(_TRIALS // 3, None, -1)  # fewer, and backwards
+        some = slice(_TRIALS // 3, None, -1)  # Fewer rows, backwards.
         if not np.allclose(self._vector(self.slope, predictions[some], targets[some]), slopes[some], 1e-12, 1e-12):
             raise ValueError("The slope of a row depends on the rows around it; it must be that of the row alone.")
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_budget, check_choices
+from tacit.fitting import PrivateEstimator, check_budget
+from tacit.fitting.published import find_published
 from tacit.fitting.target import open_with_target
 from tacit.linear.convex_loss import ConvexLoss
 from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions
 from tacit.linear.newton import SIGNAL
 from tacit.linear.penalties import Box, ElasticNetPenalty, L1Ball, L2Ball, Penalised
-from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 
@@ -31,11 +32,14 @@ class ERM(PrivateEstimator):
     constraint : L2Ball, L1Ball or Box, optional
         What these coefficients are confined to. An L1Ball goes without a regularizer.
     fit_intercept : bool, default True
-    solver : {"auto", "newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "frank_wolfe"}
-        By default "auto": "newton" if there is neither regularizer nor constraint, else "accmd"; "newton" takes
-        neither. "frank_wolfe" is for an L1Ball and many columns: each step chooses a corner; delta may be 0.
+    solver : {"auto", "newton", "accmd", "gradient", "sgd", "svrg", "katyusha", "svrg++", "robust", "frank_wolfe"}
+        By default "auto": "newton" if there is neither regularizer nor constraint, else "accmd", accelerated mirror
+        descent; "newton" takes neither. The others are published ones, kept for comparison:
+        :class:`tacit.published.GradientDescent`, ``SGD``, ``SVRG``, ``Katyusha``, ``SVRGPlusPlus``, ``RobustSGD`` and
+        ``FrankWolfe``, which is for an L1Ball and many columns, and takes a delta of 0. Pass such an object to set its
+        options.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++".
+        How many steps "newton" and "accmd" make.
 
     Attributes
     ----------
@@ -66,11 +70,14 @@ class ERM(PrivateEstimator):
     regularizer: ElasticNetPenalty | None = None
     constraint: L2Ball | L1Ball | Box | None = None
     fit_intercept: bool = True
-    solver: str = "auto"
+    solver: Any = "auto"
     n_iter: int | str = "auto"
     target_bounds: Any = None
 
     _has_target = True
+    _method_parameter = "solver"
+    _methods = ("auto", *OWN_SOLVERS)
+    _published = PUBLISHED_SOLVERS
 
     def fit(self, X: Any, y: Any = None) -> ERM:
         """Minimise the mean loss of rows, spending the budget.
@@ -81,10 +88,12 @@ class ERM(PrivateEstimator):
         y : (n,) array, or the name of a column of `X`
         """
         penalty = self._check_penalty()
-        budget = check_budget(self, pure=self.solver == "frank_wolfe" and not isinstance(self.bounds, str))
+        published = find_published(self)
+        pure = published is not None and not published.needs_delta and not isinstance(self.bounds, str)
+        budget = check_budget(self, pure=pure)
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 2, "least number of rows")
-        solver = str(self.solver)
+        solver = self.solver
         if solver == "auto":
             solver = "newton" if penalty is None else "accmd"
         risk = Risk(
@@ -108,7 +117,7 @@ class ERM(PrivateEstimator):
         return linear_predictions(self, X)[:, 0]
 
     def _check_penalty(self) -> Any:
-        check_choices(self, solver=("auto", *SOLVERS))
+        find_published(self)
         if not isinstance(self.loss, ConvexLoss):
             raise ValueError(
                 f"loss must be a tacit.linear.ConvexLoss, with what is known of it, and it is {describe(self.loss)}."

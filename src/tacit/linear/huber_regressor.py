@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes
+from tacit.fitting.published import find_published
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.coordinates import Scatter, target_map
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
-from tacit.linear.risk import SOLVERS, Risk, in_units, minimise_risk
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss
@@ -31,11 +32,12 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
     alpha : float, default 1e-4
         Half of the squared coefficients, times alpha, is added to the sum of losses.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
-        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
-        noise to the minimum, and is of use with a large alpha alone.
+    solver : {"newton", "accmd", "gradient", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        "accmd" is accelerated mirror descent. The others are published ones, corrected where they were not private, and
+        kept for comparison: :class:`tacit.published.GradientDescent`, ``SGD``, ``SVRG``, ``Katyusha``,
+        ``SVRGPlusPlus``, ``RobustSGD`` and ``OutputPerturbation``. Pass such an object to set its options.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
+        How many steps "newton" and "accmd" make.
 
     Attributes
     ----------
@@ -59,11 +61,14 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
     threshold: float = 1.35
     alpha: float = 0.0001
     fit_intercept: bool = True
-    solver: str = "newton"
+    solver: Any = "newton"
     n_iter: int | str = "auto"
     target_bounds: Any = None
 
     _has_target = True
+    _method_parameter = "solver"
+    _methods = OWN_SOLVERS
+    _published = PUBLISHED_SOLVERS
 
     def fit(self, X: Any, y: Any = None) -> HuberRegressor:
         """Fit the regression to rows, spending the budget.
@@ -84,7 +89,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
             start=lambda scatter, coordinates: (0.0, scatter.slopes(coordinates)),
             signal=lambda scatter: _SIGNAL,
         )
-        fit = minimise_risk(self, str(self.solver), risk, domain, rows, n_rows, budget)
+        fit = minimise_risk(self, self.solver, risk, domain, rows, n_rows, budget)
         self.n_iter_, self._spread = fit.iterations, fit.spread
         centre, unit = self._target
         mean, scale = float(fit.scatter.mean[-1]), fit.scatter.residual_scale
@@ -103,7 +108,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         return score_predictions("r2_score", y, self.predict(X), sample_weight)
 
     def _checked(self) -> Any:
-        check_choices(self, solver=tuple(SOLVERS))
+        find_published(self)
         for name, least in (("threshold", 0.0), ("alpha", -1e-300)):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or not least < value < np.inf:

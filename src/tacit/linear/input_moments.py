@@ -17,7 +17,13 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, split_budget
 from tacit.fitting.moment_weights import block_weights
-from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
+from tacit.fitting.shrinkage import (
+    james_stein_factor,
+    kalman_gain,
+    noise_eigenvalue,
+    shrink_eigenvalues,
+    simplex_threshold,
+)
 from tacit.linear.coordinates import Scatter
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.estimates import PublicFacts
@@ -254,9 +260,7 @@ def input_layout(domain: Domain) -> TableLayout:
 
 def _on_simplex(frequencies: Array) -> Array:
     """Return the nearest frequencies that add up to 1, all of them positive."""
-    ordered = np.sort(frequencies)[::-1]
-    excess = (np.cumsum(ordered) - 1.0) / np.arange(1, len(frequencies) + 1)
-    nearest = np.maximum(frequencies - excess[np.flatnonzero(ordered > excess)[-1]], _LEAST_FREQUENCY)
+    nearest = np.maximum(frequencies - simplex_threshold(frequencies, 1.0), _LEAST_FREQUENCY)
     return nearest / nearest.sum()
 
 
@@ -269,12 +273,12 @@ def _denoise(second: Array, scales: Array, within: Array, noise: float) -> tuple
     """
     columns = len(second)
     off = np.where(np.isnan(within), second - np.diag(np.diag(second)), 0.0)
-    unit = noise * math.sqrt(columns / 2)  # The eigenvalues of pure noise end at twice this.
+    unit = noise_eigenvalue(noise, columns)
     unknown = np.count_nonzero(np.isnan(within)) - np.count_nonzero(np.isnan(np.diag(within)))
     kept = float(james_stein_factor(unknown * noise**2 / 2, float(np.sum(off * off))))
     if kept < _MOSTLY_NOISE:
         values, axes = np.linalg.eigh(off)
-        off = (axes * np.sign(values) * np.sqrt(np.maximum(values**2 - 4 * unit**2, 0.0))) @ axes.T
+        off = (axes * shrink_eigenvalues(values, unit)) @ axes.T
         left = 2 * _NOISE_LEFT * unit
     else:
         off, left = kept * off, 2 * kept * unit

@@ -107,7 +107,7 @@ class LinearModelMixin(RegressorMixin):
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows, 1, "the least number")
         method = self._method(domain, n_rows, budget)
-        curator = self._curator(rows, domain, method.steps, budget, type(self).__name__)
+        curator = self._curator(rows, domain, method.steps, budget, self._purpose())
         method.check(curator)
         joint = self._enter(curator, domain)
         with progress(self.verbose, "Fitting a linear regression") as watch:
@@ -178,6 +178,10 @@ class LinearModelMixin(RegressorMixin):
 
     def _check_options(self) -> None:
         """Refuse, in a sentence, what makes no sense."""
+
+    def _purpose(self) -> str:
+        """Return what the ledger says that the budget was spent on."""
+        return type(self).__name__
 
     def _notes(self) -> list[str]:
         levels = table_layout(self._domain).levels

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.fitting import PrivateEstimator, check_choices
+from tacit.fitting import PrivateEstimator
+from tacit.fitting.published import find_published
 from tacit.linear.linear_fit import CoefficientIntervals, LinearFit
 from tacit.linear.linear_model import LinearModelMixin, RegressionMethod
-from tacit.linear.published import PUBLISHED, check_published, published_method
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
 from tacit.privacy import Budget
@@ -23,29 +23,13 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     Parameters
     ----------
     fit_intercept : bool, default True
-    method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"}, default "scores"
+    method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"} or published method, default "scores"
         "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
         :mod:`tacit.linear.score_regression`, and :mod:`tacit.linear.newton_regression` for tables with categories. The
-        others are published ones, corrected, kept for comparison; they need no bounds, and have no standard errors.
-        "robust" is gradient descent with smoothly truncated gradients (:mod:`tacit.linear.robust_descent`), "trimmed"
-        with trimmed mean gradients (:mod:`tacit.linear.trimmed_descent`); both need inputs about as large as standard
-        normal ones. "sample_aggregate" and "block_mean" put together least squares on blocks of rows
-        (:mod:`tacit.linear.sample_aggregate`).
-    moment_bound : float, default 1.0
-        For "robust": what the mean square of each column of gradients is at most. A wrong one costs accuracy, and no
-        privacy.
-    gradient_bounds : float or (low, high), optional
-        For "trimmed": what each column of the mean gradient lies within.
-    coef_bound : float, optional
-        For "sample_aggregate" and "block_mean": how long the vector of coefficients, the intercept included, may be.
-    batch_size : int or float, optional
-        For "robust": how many rows a step samples, on average, or which share of them; all rows by default. Where the
-        number of rows is secret it must be a share.
-    learning_rate : float, default "auto"
-        For the descents: what gradients are multiplied by, 0.1 by default, 0.5 for "trimmed". With samples, in the
-        first step, 1 by default; steps fall as 1/sqrt(t) then.
-    n_iter : int, default "auto"
-        For the descents: how many steps the budget is shared among: 50 by default, 300 with samples, 10 for "trimmed".
+        others are published ones, corrected, kept for comparison; they need no bounds, and have no standard errors:
+        :class:`tacit.published.RobustDescent`, :class:`tacit.published.TrimmedDescent`,
+        :class:`tacit.published.SampleAggregate` and :class:`tacit.published.BlockMean`. Pass such an object to set its
+        options; of these, "robust" alone has defaults for all of them.
 
     Attributes
     ----------
@@ -88,14 +72,24 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     """
 
     fit_intercept: bool = True
-    method: str = "scores"
-    moment_bound: float = 1.0
-    gradient_bounds: Any = None
-    coef_bound: float | None = None
-    batch_size: float | None = None
-    learning_rate: float | str = "auto"
-    n_iter: int | str = "auto"
+    method: Any = "scores"
     target_bounds: Any = None
+
+    _methods = ("scores",)
+    _published: ClassVar = {
+        "robust": ("RobustDescent", {}),
+        "trimmed": ("TrimmedDescent", {}),
+        "sample_aggregate": ("SampleAggregate", {}),
+        "block_mean": ("BlockMean", {}),
+    }
+    _moved: ClassVar = {
+        "moment_bound": "Write method=tacit.published.RobustDescent(moment_bound=...).",
+        "batch_size": "Write method=tacit.published.RobustDescent(batch_size=...).",
+        "gradient_bounds": "Write method=tacit.published.TrimmedDescent(gradient_bounds=...).",
+        "coef_bound": "Write method=tacit.published.SampleAggregate(coef_bound=...), or BlockMean(coef_bound=...).",
+        "learning_rate": "Write method=tacit.published.RobustDescent(learning_rate=...), or TrimmedDescent(...).",
+        "n_iter": "Write method=tacit.published.RobustDescent(n_iter=...), or TrimmedDescent(...).",
+    }
 
     @classmethod
     def from_moments(cls, moments: Moments, target: Any = -1, *, fit_intercept: bool = True) -> LinearRegression:
@@ -138,25 +132,31 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
 
     @property
     def _needs_bounds(self) -> bool:  # type: ignore[override]
-        return self.method == "scores"
+        return find_published(self) is None
 
     def _check_options(self) -> None:
-        check_choices(self, method=("scores", *PUBLISHED))
-        check_published(self)
+        published = find_published(self)
+        public = self.neighbors == "replace_one" and self.missing == "error"
+        if published is not None and published.needs_public_rows and not public:
+            raise ValueError(
+                f"{type(published).__name__} is for a public number of rows, all of them complete; use "
+                'neighbors="replace_one" and missing="error".'
+            )
 
     def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:
-        if self.method == "scores":
+        published = find_published(self)
+        if published is None:
             return super()._method(domain, n_rows, budget)
-        return published_method(self, domain.columns - 1, n_rows, budget)
+        return published.regression(domain.columns - 1, n_rows, bool(self.fit_intercept), budget)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
         domain = super()._enter(curator, domain)
-        if self.method != "scores":  # gradients are those of rows in their own units
+        if find_published(self) is not None:  # Gradients are those of rows in their own units.
             curator.map_rows(domain.restoring_map)
         return domain
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
-        if self.method != "scores":
+        if find_published(self) is not None:
             return fit
         levels = [list(places) for places in table_layout(self._domain).levels if len(places) > 1]
         fit = super()._in_units(fit, joint)
@@ -172,13 +172,11 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
             self.coef_errors_ = errors[1:]
             self.intercept_error_ = float(errors[0]) if self.fit_intercept else 0.0
 
+    def _purpose(self) -> str:
+        return "LinearRegression" if self.method == "scores" else f"LinearRegression(method={self.method!r})"
+
     def _notes(self) -> list[str]:
-        if self.method == "scores":
+        published = find_published(self)
+        if published is None:
             return super()._notes()
-        notes = [f'LinearRegression by the published method "{self.method}", {self.n_iter_} release(s).']
-        if self.method in ("trimmed", "sample_aggregate"):
-            notes.append(
-                "Noise is relative to bounds that were found in the rows, smooth ones, which is accounted for. Stated "
-                "here are the least that sensitivity and noise could have been, as what they were is not told."
-            )
-        return notes
+        return [f"LinearRegression as published, by {published}, {self.n_iter_} release(s).", *published.notes]

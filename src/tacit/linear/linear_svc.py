@@ -6,6 +6,7 @@ from typing import Any
 
 from tacit.fitting import PrivateEstimator
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.messages import describe
 from tacit.statistics.losses import SmoothedHingeLoss
 
@@ -26,11 +27,12 @@ class LinearSVC(LinearClassifierMixin, PrivateEstimator):
     class_weight : dict, optional
         What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
-        The others are published ones, corrected where they were not private, and kept for comparison. "output" adds
-        noise to the minimum, and is of use with a small C alone.
+    solver : {"newton", "accmd", "gradient", "sgd", "svrg", "katyusha", "svrg++", "robust", "output"}, default "newton"
+        "accmd" is accelerated mirror descent. The others are published ones, corrected where they were not private, and
+        kept for comparison: :class:`tacit.published.GradientDescent`, ``SGD``, ``SVRG``, ``Katyusha``,
+        ``SVRGPlusPlus``, ``RobustSGD`` and ``OutputPerturbation``. Pass such an object to set its options.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output".
+        How many steps "newton" and "accmd" make.
 
     Attributes
     ----------
@@ -56,10 +58,13 @@ class LinearSVC(LinearClassifierMixin, PrivateEstimator):
     C: float = 1.0
     class_weight: Any = None
     fit_intercept: bool = True
-    solver: str = "newton"
+    solver: Any = "newton"
     n_iter: int | str = "auto"
 
     _has_target = True
+    _method_parameter = "solver"
+    _methods = OWN_SOLVERS
+    _published = PUBLISHED_SOLVERS
 
     def fit(self, X: Any, y: Any = None) -> LinearSVC:
         """Fit the classifier to rows, spending the budget.

@@ -12,6 +12,7 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_shapes
 from tacit.linear.classifier import LinearClassifierMixin, check_classifier, fit_classifier, open_with_classes
 from tacit.linear.linear_fit import CoefficientIntervals, linear_predictions
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.statistics.losses import LogisticLoss, SoftmaxLoss
 
 
@@ -30,12 +31,13 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
     class_weight : dict, optional
         What rows of each class count for, by class; 1 by default. Public knowledge, not worked out from rows.
     fit_intercept : bool, default True
-    solver : {"newton", "gradient", "accmd", "sgd", "svrg", "katyusha", "svrg++", "robust", "output", "objective"}
-        By default "newton". The others are published ones, corrected where they were not private, and kept for
-        comparison. "output" adds noise to the minimum, and is of use with a small C alone; "objective" adds it to what
-        is minimised, for two classes.
+    solver : {"newton", "accmd", "gradient", "sgd", "svrg", "katyusha", "svrg++", "robust", "output", "objective"}
+        By default "newton". "accmd" is accelerated mirror descent. The others are published ones, corrected where they
+        were not private, and kept for comparison: :class:`tacit.published.GradientDescent`, ``SGD``, ``SVRG``,
+        ``Katyusha``, ``SVRGPlusPlus``, ``RobustSGD``, ``OutputPerturbation`` and ``ObjectivePerturbation``. Pass such
+        an object to set its options.
     n_iter : int or "auto", default "auto"
-        How many steps the solver makes; epochs for "svrg", "katyusha" and "svrg++"; not for "output" and "objective".
+        How many steps "newton" and "accmd" make.
 
     Attributes
     ----------
@@ -62,10 +64,13 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
     C: float = 1.0
     class_weight: Any = None
     fit_intercept: bool = True
-    solver: str = "newton"
+    solver: Any = "newton"
     n_iter: int | str = "auto"
 
     _has_target = True
+    _method_parameter = "solver"
+    _methods = OWN_SOLVERS
+    _published = PUBLISHED_SOLVERS
 
     def fit(self, X: Any, y: Any = None) -> LogisticRegression:
         """Fit the regression to rows, spending the budget.

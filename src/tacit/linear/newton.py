@@ -174,7 +174,9 @@ def _expected_hessian(problem: Problem, statistic: LossGradients, released: Meas
     measured = statistic.total_curvature(released.value) / rows / expected
     noise = released.noise * loss.smoothness / statistic.curvature / rows / expected
     ratio = 1.0 + (np.clip(measured, _LEAST_RATIO, _MOST_RATIO) - 1.0) / (1.0 + (noise / _RATIO_DEVIATION) ** 2)
-    return hessian * ratio + np.kron(np.eye(len(statistic.coefficients)), problem.left(statistic) * problem.ridge)
+    return hessian * ratio + np.kron(
+        np.eye(len(statistic.coefficients)), problem.remaining_curvature(statistic) * problem.ridge
+    )
 
 
 def _mean_product(
@@ -238,4 +240,16 @@ def _points(columns: int) -> Array:
     return points
 
 
-NEWTON = Solver(solve, steps, default_iterations)
+@dataclass(frozen=True)
+class Newton(Solver):
+    """The default solver: so many rounds of filtered Newton steps."""
+
+    n_iter: int
+
+    def steps(self, size: int, power: float, shares: int = 1) -> list[Step]:
+        """Return the plan's steps."""
+        return steps(self.n_iter, size, power, shares)
+
+    def solve(self, problem: Problem, curator: Curator, after: AfterRelease = ignore) -> Solution:
+        """Release gradients, and filter what they say of the coefficients."""
+        return solve(problem, curator, self.n_iter, after)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.shrinkage import simplex_threshold
 from tacit.messages import describe
 
 
@@ -77,12 +78,10 @@ class L1Ball:
 
     def prox(self, slopes: Array, step: float) -> Array:
         """Return the nearest slopes, all moved towards zero by the same number."""
-        sizes = np.sort(np.abs(slopes).ravel())[::-1]
+        sizes = np.abs(slopes)
         if sizes.sum() <= self.radius:
             return slopes
-        excess = (np.cumsum(sizes) - self.radius) / np.arange(1, len(sizes) + 1)
-        level = excess[np.flatnonzero(sizes > excess)[-1]]
-        return np.copysign(np.maximum(np.abs(slopes) - level, 0.0), slopes)
+        return np.copysign(np.maximum(sizes - simplex_threshold(sizes.ravel(), self.radius), 0.0), slopes)
 
 
 @dataclass(frozen=True)

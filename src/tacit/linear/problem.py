@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -95,14 +95,14 @@ class Problem:
         mean = statistic.gradient(released) / (self.rows if rows is None else rows)
         if not self.intercept:
             mean[:, 0] = 0.0
-        return self.with_ridge(self.left(statistic) * statistic.coefficients, mean)
+        return self.with_ridge(self.remaining_curvature(statistic) * statistic.coefficients, mean)
 
-    def left(self, statistic: LossGradients) -> float:
-        """Return what share of the mean loss's curvature the statistic's weights leave, for Gaussian inputs.
+    def remaining_curvature(self, statistic: LossGradients) -> float:
+        """Return the part of the mean loss's curvature that the statistic's weights leave, for Gaussian inputs.
 
-        A ridge must count for as much less, or it weighs more beside a loss that was weighed down.
+        The ridge is multiplied by the same part. Otherwise it would weigh more beside a loss that was weighed down.
         """
-        if statistic.anchor is not None or not self.ridge.any():  # differences have no weights
+        if statistic.anchor is not None or not self.ridge.any():  # Differences have no weights.
             return 1.0
         beta, coordinates = statistic.coefficients, self.coordinates
         values, axes = np.linalg.eigh((beta[:, 1:] * coordinates.variances) @ beta[:, 1:].T)
@@ -156,39 +156,47 @@ class Solution:
     covariance: Array | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Solver:
-    """A way to minimise a mean loss, as functions.
-
-    Parameters
-    ----------
-    solve : callable
-        ``solve(problem, curator, iterations, after)`` returns a :class:`Solution`.
-    steps : callable
-        ``steps(iterations, size, power, shares)`` returns the plan's steps, with noise relative to each other: of
-        releases of `size` numbers, for the part `power` of the budget in squared signal-to-noise, of rows that are
-        dealt out into `shares`.
-    default_iterations : callable
-        Of the number of columns.
-    releases : callable, optional
-        ``releases(iterations)`` returns how often ``after`` is called.
-    refusal : callable, optional
-        ``refusal(risk, n_iter)`` returns why this :class:`tacit.linear.risk.Risk` cannot be minimised with this solver
-        and this parameter; None if it can.
-    measures_inputs : bool, default True
-        Whether moments of inputs are released first.
-    """
-
-    solve: Callable[[Problem, Curator, int, AfterRelease], Solution]
-    steps: Callable[[int, int, float, int], list[Step]]
-    default_iterations: Callable[[int], int]
-    releases: Callable[[int], int] = lambda iterations: iterations
-    refusal: Callable[[Any, Any], str | None] = lambda risk, n_iter: None
-    measures_inputs: bool = True
-
-
 def ignore(step: str, coefficients: Array) -> None:
     """Do nothing after a release."""
+
+
+class Solver:
+    """A way to minimise a mean loss: subclasses are frozen dataclasses whose fields are its options."""
+
+    n_iter: int
+    measures_inputs: ClassVar[bool] = True  # Whether moments of inputs are released first.
+
+    @property
+    def rounds(self) -> int:
+        """The number that an estimator publishes as ``n_iter_``."""
+        return self.n_iter
+
+    @property
+    def releases(self) -> int:
+        """How many releases :meth:`solve` makes."""
+        return self.rounds
+
+    def steps(self, size: int, power: float, shares: int = 1) -> list[Step]:
+        """Return the plan's steps, with noise relative to each other.
+
+        Parameters
+        ----------
+        size : int
+            Number of coefficients.
+        power : float
+            Part of the budget for the solver, as squared signal-to-noise ratio.
+        shares : int, default 1
+            Number of shares that the rows are dealt out into.
+        """
+        raise NotImplementedError
+
+    def solve(self, problem: Problem, curator: Curator, after: AfterRelease = ignore) -> Solution:
+        """Make the releases, call `after` after each of them, and return the coefficients."""
+        raise NotImplementedError
+
+    def refusal(self, risk: Any) -> str | None:
+        """Return why this solver cannot minimise this :class:`tacit.linear.risk.Risk`; None if it can."""
+        return None
 
 
 def count_releases(watch: Watch, total: int) -> AfterRelease:

@@ -15,20 +15,12 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting import progress
 from tacit.fitting.allocation import count_shares
+from tacit.fitting.published import find_published
+from tacit.linear.accelerated_descent import AcceleratedDescent
 from tacit.linear.coordinates import Coordinates, Scatter
-from tacit.linear.first_order import (
-    ACCELERATED_MIRROR_DESCENT,
-    GRADIENT_DESCENT,
-    KATYUSHA,
-    STOCHASTIC_GRADIENT,
-    SVRG,
-    SVRG_PLUS_PLUS,
-)
-from tacit.linear.frank_wolfe import FRANK_WOLFE
 from tacit.linear.input_moments import InputSchedule, input_layout, measure_inputs, public_scatter
 from tacit.linear.linear_fit import InputSpread
-from tacit.linear.newton import NEWTON, SIGNAL
-from tacit.linear.perturbation import OBJECTIVE_PERTURBATION, OUTPUT_PERTURBATION
+from tacit.linear.newton import SIGNAL, Newton, default_iterations
 from tacit.linear.problem import (
     Penalty,
     Problem,
@@ -38,26 +30,24 @@ from tacit.linear.problem import (
     noise_of_one_release,
     widen_rare_levels,
 )
-from tacit.linear.robust_descent import ROBUST_DESCENT
 from tacit.privacy import Budget, Relation, Sampled, Step
 from tacit.release import Curator, RowMap
 from tacit.sources import Source
 from tacit.tables import Domain
 
-SOLVERS: dict[str, Solver] = {
-    "newton": NEWTON,
-    "gradient": GRADIENT_DESCENT,
-    "accmd": ACCELERATED_MIRROR_DESCENT,
-    "sgd": STOCHASTIC_GRADIENT,
-    "svrg": SVRG.solver,
-    "katyusha": KATYUSHA.solver,
-    "svrg++": SVRG_PLUS_PLUS.solver,
-    "robust": ROBUST_DESCENT,
-    "output": OUTPUT_PERTURBATION,
-    "objective": OBJECTIVE_PERTURBATION,
-    "frank_wolfe": FRANK_WOLFE,
+# What the parameter ``solver`` of an estimator may be: words for the library's own solvers, and for published ones.
+OWN_SOLVERS = ("newton", "accmd")
+PUBLISHED_SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gradient": ("GradientDescent", {}),
+    "sgd": ("SGD", {}),
+    "svrg": ("SVRG", {}),
+    "katyusha": ("Katyusha", {}),
+    "svrg++": ("SVRGPlusPlus", {}),
+    "robust": ("RobustSGD", {}),
+    "output": ("OutputPerturbation", {}),
+    "objective": ("ObjectivePerturbation", {}),
+    "frank_wolfe": ("FrankWolfe", {}),
 }
-"""The solvers by name."""
 
 # Part of the budget for the moments of inputs, as squared signal-to-noise ratio. benchmarks/logistic_regression.py
 # measures what it gives.
@@ -145,22 +135,26 @@ class RiskFit:
 
 
 def minimise_risk(
-    estimator: Any, solver_name: str, risk: Risk, domain: Domain, rows: Source, n_rows: int | None, budget: Budget
+    estimator: Any, own: str, risk: Risk, domain: Domain, rows: Source, n_rows: int | None, budget: Budget
 ) -> RiskFit:
-    """Spend the budget of an estimator, which has ``n_iter``, ``fit_intercept`` and what all estimators have."""
+    """Spend the budget of an estimator that has ``solver``, ``n_iter`` and ``fit_intercept``.
+
+    `own` is the word for the library's own solver, which is used unless the estimator asks for a published one.
+    """
     columns, outputs, layout = domain.columns - 1, risk.loss.outputs, input_layout(domain)
-    solver = SOLVERS[solver_name]
-    if refusal := solver.refusal(risk, estimator.n_iter):
-        raise ValueError(f"solver={solver_name!r} {refusal}")
-    iterations = solver.default_iterations(columns) if estimator.n_iter == "auto" else int(estimator.n_iter)
+    published = find_published(estimator)
+    solver = _own_solver(own, estimator.n_iter, columns) if published is None else published
+    word = own if published is None else estimator.solver
+    if refusal := solver.refusal(risk):
+        raise ValueError(f"solver={word!r} {refusal}")
     size = outputs * (1 + columns)
     shares = count_shares(n_rows, size, budget, estimator.neighbors)
     inputs = InputSchedule(layout, estimator.neighbors, n_rows, _MOMENTS_PART, shares)
     power = 1 - _MOMENTS_PART
-    steps = [*(inputs.steps() if solver.measures_inputs else []), *solver.steps(iterations, size, power, shares)]
+    steps = [*(inputs.steps() if solver.measures_inputs else []), *solver.steps(size, power, shares)]
     steps = [_to_scale(step, estimator.neighbors) for step in steps]
     name = type(estimator).__name__
-    curator = estimator._curator(rows, domain, steps, budget, f"{name}(solver={solver_name!r})")
+    curator = estimator._curator(rows, domain, steps, budget, f"{name}(solver={word!r})")
     least_variances = domain.least_variances
     estimator._enter(curator, domain)
     known = estimator._domain
@@ -174,9 +168,16 @@ def minimise_risk(
         curator.map_rows(problem.coordinates.row_map)
         for row_map in risk.target_maps(scatter):
             curator.map_rows(row_map)
-        solution = solver.solve(problem, curator, iterations, count_releases(watch, solver.releases(iterations)))
+        solution = solver.solve(problem, curator, count_releases(watch, solver.releases))
     solution = widen_rare_levels(solution, problem, scatter, layout.levels, risk.signal(scatter))
-    return RiskFit(curator, problem, scatter, solution, iterations, spread)
+    return RiskFit(curator, problem, scatter, solution, solver.rounds, spread)
+
+
+def _own_solver(word: str, n_iter: int | str, columns: int) -> Solver:
+    """Return one of the library's own solvers."""
+    if word == "newton":
+        return Newton(default_iterations(columns) if n_iter == "auto" else int(n_iter))
+    return AcceleratedDescent() if n_iter == "auto" else AcceleratedDescent(int(n_iter))
 
 
 def _problem(risk: Risk, scatter: Scatter, domain: Domain, intercept: bool, noise: float, shares: int) -> Problem:

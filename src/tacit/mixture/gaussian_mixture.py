@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_choices, float_array, progress
 from tacit.fitting.progress import Watch
+from tacit.fitting.published import find_published
 from tacit.messages import describe
-from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, fit_joint, fit_per_parameter, public_means
 from tacit.mixture.fitted_mixture import (
     ABOUT,
     covariance_attributes,
@@ -27,20 +27,18 @@ from tacit.mixture.fitted_mixture import (
     read_mixture,
     write_mixture,
 )
-from tacit.mixture.mixture import Mixture
+from tacit.mixture.mixture import Mixture, public_means
 from tacit.mixture.model_choice import component_grid, grid_in_words
 from tacit.mixture.outliers import Outliers, with_outliers
 from tacit.mixture.prior import MixturePrior
-from tacit.mixture.published_compositions import COMPOSITIONS
 from tacit.mixture.scale_free import MixtureFit, fit_scale_free
-from tacit.mixture.scale_free_schedule import CHOICE, ScaleFreeSchedule, scale_free_schedule
+from tacit.mixture.scale_free_schedule import CHOICE, scale_free_schedule
 from tacit.mixture.table_mixture import TableMixture, table_layout
 from tacit.mixture.uncertainty import MixtureIntervals, confidence_intervals, releases_to_keep
-from tacit.privacy import Budget, Plan, Step
-from tacit.release import Curator, stated_plan
+from tacit.privacy import Budget
+from tacit.release import Curator
 from tacit.tables import Domain
 
-_METHODS = ("scale_free", "joint", "per_parameter")
 _COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
@@ -56,9 +54,10 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     covariance_type : {"full", "tied", "diag", "spherical"}, default "full"
         As in scikit-learn. The simpler ones have fewer numbers to release, so less noise. "spherical" is so relative to
         the bounds: where columns have different ranges, their variances differ in proportion.
-    method : {"scale_free", "joint", "per_parameter"}, default "scale_free"
-        "scale_free" measures each component in its own coordinates and is the best there is. "joint" and
-        "per_parameter" are moment perturbation in the public ball, the latter as published by Park et al. (2017).
+    method : {"scale_free", "joint", "per_parameter"} or published method, default "scale_free"
+        "scale_free" measures each component in its own coordinates and is the best there is. The others are moment
+        perturbation in the public ball: :class:`tacit.published.JointMoments`, and :class:`tacit.published.DPEM` as
+        published by Park et al. (2017). Pass such an object to set its options.
     bounds : float, (low, high), Schema or "private"
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
@@ -71,10 +70,6 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         "joint" and "per_parameter" start from public points unless means are given.
     prior : MixturePrior, optional
         For maximum a posteriori estimates.
-    noise : {"GGG", "LLG"}, default "GGG"
-        Of "per_parameter": Gaussian noise, or Laplace noise on weights and means.
-    composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
-        Of "per_parameter": how the paper shares the budget out.
     missing : {"error", "ignore", "model"}, default "error"
         What to do about missing cells: refuse, before anything is spent; leave such rows out; or fit the mixture to the
         cells that are there, every component taking the others as it expects them to be (method "scale_free"). A
@@ -134,12 +129,17 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
 
     n_components: int | str | Sequence[int] = field(default=1, kw_only=False)
     covariance_type: str = "full"
-    method: str = "scale_free"
+    method: Any = "scale_free"
     n_iter: int | str = "auto"
     init: Any = "private"
     prior: MixturePrior | None = None
-    noise: str = "GGG"
-    composition: str = "zcdp"
+
+    _methods = ("scale_free",)
+    _published: ClassVar = {"joint": ("JointMoments", {}), "per_parameter": ("DPEM", {})}
+    _moved: ClassVar = {
+        "noise": "Write method=tacit.published.DPEM(noise=...).",
+        "composition": "Write method=tacit.published.DPEM(composition=...).",
+    }
 
     def fit(self, X: Any, y: Any = None) -> GaussianMixture:
         """Fit the mixture to the rows of `X`, spending the budget.
@@ -255,9 +255,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     def _check_parameters(self) -> Budget:
         """Refuse, in a sentence, parameters that make no sense; return the budget that they state."""
         grid = component_grid(self.n_components)
-        check_choices(
-            self, method=_METHODS, covariance_type=_COVARIANCE_TYPES, noise=("GGG", "LLG"), composition=COMPOSITIONS
-        )
+        find_published(self)
+        check_choices(self, covariance_type=_COVARIANCE_TYPES)
         if isinstance(self.init, str) and self.init not in ("private", "public"):
             raise ValueError(f'init must be "private", "public" or an array of means, and it is {describe(self.init)}.')
         if len(grid) > 1 and (self.method != "scale_free" or not isinstance(self.init, str) or self.init != "private"):
@@ -286,42 +285,25 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
                 f"{describe(self.init)} of another shape, or has cells that are not finite."
             )
 
-    def _schedule(self, domain: Domain, n_rows: int | None) -> ScaleFreeSchedule | JointSchedule | PerParameterSchedule:
+    def _schedule(self, domain: Domain, n_rows: int | None) -> Any:
         """Return which releases a fit makes: it follows from public numbers."""
-        grid, kind = component_grid(self.n_components), self.covariance_type
-        if self.method == "scale_free":
+        grid, kind, published = component_grid(self.n_components), self.covariance_type, find_published(self)
+        if published is None:
             grow = isinstance(self.init, str) and self.init == "private"
             options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model"}
             return scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
-        if self.method == "joint":
-            return JointSchedule(grid[0], domain.columns, kind, self.n_iter)
-        budget = Budget(self.epsilon, self.delta)
-        return PerParameterSchedule(grid[0], domain.columns, kind, budget, self.n_iter, self.noise, self.composition)
+        return published.schedule(grid[0], domain.columns, kind, Budget(self.epsilon, self.delta))
 
-    def _fit_rows(
-        self,
-        curator: Curator,
-        schedule: ScaleFreeSchedule | JointSchedule | PerParameterSchedule,
-        watch: Watch = lambda done, total: None,
-    ) -> MixtureFit:
+    def _fit_rows(self, curator: Curator, schedule: Any, watch: Watch = lambda done, total: None) -> MixtureFit:
         """Fit the mixture to a curator's rows, in the standard coordinates of the domain."""
         means = None
         if not isinstance(self.init, str):
             means = self._domain.standardise(float_array(self.init))
         elif self.init == "public":
             means = public_means(component_grid(self.n_components)[0], self._domain.columns)
-        if self.method == "scale_free":
+        if (published := find_published(self)) is None:
             return fit_scale_free(curator, schedule, means, self.prior, self._domain.least_variances, watch)
-        fit = fit_joint if self.method == "joint" else fit_per_parameter
-        return MixtureFit(fit(curator, schedule, means, self.prior, watch))
-
-    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
-        if self.method == "per_parameter" and not isinstance(self.bounds, str):
-            stated = stated_plan(steps, budget, self.neighbors)
-            if stated.delta(budget.epsilon) <= budget.delta:
-                return stated
-        return super()._plan(steps, budget)
+        return MixtureFit(published.fit_mixture(curator, schedule, means, self.prior, watch))
 
     def _notes(self) -> list[str]:
         notes = [f"Gaussian mixture of {self.n_components_} component(s), method {self.method}."]
@@ -329,9 +311,9 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
             notes.append(
                 f"Number of components chosen privately from {grid_in_words(grid)}, paid for by the release {CHOICE!r}."
             )
-        if self.method == "per_parameter":
-            exact = ", shared out anew and exactly" if isinstance(self.bounds, str) else ", as published"
-            notes.append(f"Noise {self.noise} by {self.composition} composition{exact}.")
+        if (published := find_published(self)) is not None:
+            exact = "; its noise is shared out anew and exactly" if isinstance(self.bounds, str) else ""
+            notes.append(f"As published: {published}{exact}.")
         return notes
 
     def _publish(self, mixture: Mixture, outliers: Mixture | None, outlier_weight: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -146,3 +147,15 @@ class Mixture:
     def _pair_entropies(self, i: np.ndarray, j: np.ndarray) -> Array:
         """Return the entropies that pairs of components would have as one component."""
         return 0.5 * np.linalg.slogdet(self._pair_moments(i, j)[2])[1]
+
+
+def public_means(count: int, columns: int) -> Array:
+    """Return `count` points spread over the ball of radius sqrt(d) / 2, the same each time.
+
+    Examples
+    --------
+    >>> public_means(2, 3).shape
+    (2, 3)
+    """
+    directions = np.random.default_rng(20170).normal(size=(count, columns))
+    return directions / np.linalg.norm(directions, axis=1, keepdims=True) * (math.sqrt(columns) / 2)

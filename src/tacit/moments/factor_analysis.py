@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes
+from tacit.fitting.published import find_published
 from tacit.messages import describe
 from tacit.moments.factors import Factors, likeliest_factors
 from tacit.moments.moments import Moments
 
-# Each method, and the method of Moments that it is.
-_METHODS = {"adaptive": "adaptive", "paper": "published"}
 # The parts of a model that files hold.
 _STORED = ("mean", "loadings", "unique")
 
@@ -33,11 +32,11 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     ----------
     n_components : int, default 1
         Number of factors. At a small epsilon fewer may stand out of the noise; the others have loadings near zero.
-    method : {"adaptive", "paper"}, default "adaptive"
-        "paper" is what Park et al. (2017) published: one release of the second moment in the public ball, with the mean
-        taken to be its centre.
+    method : {"adaptive", "paper"} or published method, default "adaptive"
+        "paper" is what Park et al. (2017) published, :class:`tacit.published.AnalyzeGauss`: one release of the second
+        moment in the public ball, with the mean taken to be its centre.
     n_iter : int or "auto", default "auto"
-        Number of releases, fixed beforehand.
+        Number of releases of "adaptive", fixed beforehand.
 
     Attributes
     ----------
@@ -68,8 +67,11 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
     """
 
     n_components: int = field(default=1, kw_only=False)
-    method: str = "adaptive"
+    method: Any = "adaptive"
     n_iter: int | str = "auto"
+
+    _methods = ("adaptive",)
+    _published: ClassVar = {"paper": ("AnalyzeGauss", {})}
 
     @classmethod
     def from_moments(cls, moments: Moments, n_components: int = 1) -> FactorAnalysis:
@@ -88,8 +90,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         check_is_fitted(moments, "privacy_")
         model = cls(n_components, **_common_parameters(moments))
         model._check_components(moments.n_features_in_)
-        if moments.method == "published":
-            model.method = "paper"
+        model.method = find_published(moments) or "adaptive"
         note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
         model._fit_to_moments(moments, note)._remember()
         return model
@@ -102,10 +103,10 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         X : array, data frame, path of a CSV or Parquet file, or Source
         y : ignored
         """
-        check_choices(self, method=tuple(_METHODS))
+        published = find_published(self)
         domain, _ = self._open(X)
         self._check_components(domain.columns)
-        moments = Moments(method=_METHODS[self.method], **_common_parameters(self))
+        moments = Moments(method=published or "adaptive", **_common_parameters(self))
         note = f"Factor analysis of {self.n_components} component(s), method {self.method}."
         return self._fit_to_moments(moments.fit(X), note)
 
@@ -193,7 +194,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         return {"factors": {part: getattr(self._factors, part).tolist() for part in _STORED}}
 
     def _restore(self, values: dict[str, Any]) -> None:
-        check_choices(self, method=tuple(_METHODS))
+        find_published(self)
         check_budget(self)
         columns = self._domain.columns
         self._check_components(columns)

@@ -19,8 +19,8 @@ _TOLERANCE = 1e-6  # It has converged when no log unique variance changes by mor
 # Limits, as proportions of a column's variance.
 _LEAST_UNIQUE = 0.005  # No column is explained by its factors altogether.
 _LEAST_UNIQUE_AT_START = 0.1
-_LEAST_LOADING_AT_START = 0.05  # Each factor starts with this squared loading at least, in units of the correlations,
-_LEAST_REST_AT_START = 0.1  # and the eigenvalues beyond the factors are taken to be this at least.
+_LEAST_LOADING_AT_START = 0.05  # Least squared loading of a factor at the start, in units of the correlations.
+_LEAST_REST_AT_START = 0.1  # Least eigenvalue beyond the factors at the start.
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.arrays import Array
-from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes, progress
+from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
+from tacit.fitting.published import find_published
 from tacit.moments.estimates import MomentEstimates, PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
-from tacit.moments.published_moments import published_moments, published_multiplier, published_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
-from tacit.privacy import Budget, Gaussian, Plan, Relation, Step
-from tacit.release import Curator, calibrated_plan, stated_plan
+from tacit.privacy import Budget, Gaussian, Relation, Step
+from tacit.release import Curator, calibrated_plan
 
 
 class _Method(NamedTuple):
@@ -30,7 +30,6 @@ class _Method(NamedTuple):
 _METHODS = {
     "iterated": _Method(iterated_steps, iterated_moments),
     "staged": _Method(two_stage_steps, two_stage_moments),
-    "published": _Method(published_steps, published_moments),
 }
 
 # What "adaptive" goes by.
@@ -45,12 +44,12 @@ class Moments(PrivateEstimator):
 
     Parameters
     ----------
-    method : {"adaptive", "iterated", "staged", "published"}, default "adaptive"
+    method : {"adaptive", "iterated", "staged", "published"} or published method, default "adaptive"
         "iterated" measures the covariance several times, each time in its own last coordinates (the scale-free mixture
         with one component). "staged" measures columns by themselves and then all second moments once, for many columns
-        or few rows. "adaptive" is one of these two, by what the noise would be. "published" releases the second moment
-        about the centre of the bounds once, as Park et al. (2017) do for factor analysis; the mean is taken to be that
-        centre.
+        or few rows. "adaptive" is one of these two, by what the noise would be. "published" is
+        :class:`tacit.published.AnalyzeGauss`: the second moment about the centre of the bounds, released once; the mean
+        is taken to be that centre.
     n_iter : int or "auto", default "auto"
         Number of releases of "iterated" and "staged", fixed beforehand.
 
@@ -91,8 +90,11 @@ class Moments(PrivateEstimator):
     True
     """
 
-    method: str = "adaptive"
+    method: Any = "adaptive"
     n_iter: int | str = "auto"
+
+    _methods = ("adaptive", *_METHODS)
+    _published: ClassVar = {"published": ("AnalyzeGauss", {})}
 
     def fit(self, X: Any, y: Any = None) -> Moments:
         """Release the moments of the rows of `X`, spending the budget.
@@ -106,9 +108,10 @@ class Moments(PrivateEstimator):
         domain, rows = self._open(X)
         n_rows = self._check_rows(rows, 1, "the least number")
         self.method_ = self._choose_method(n_rows, domain.columns, budget)
-        method = _METHODS[self.method_]
+        published = find_published(self)
+        method, word = (_METHODS[self.method_], self.method_) if published is None else (published, self.method)
         steps = method.steps(domain.columns, self.n_iter)
-        curator = self._curator(rows, domain, steps, budget, f"Moments(method={self.method_!r})")
+        curator = self._curator(rows, domain, steps, budget, f"Moments(method={word!r})")
         domain = self._enter(curator, domain)
         with progress(self.verbose, "Measuring moments") as watch:
             estimates = method.estimate(curator, steps, PublicFacts.of_domain(domain, n_rows), watch)
@@ -118,7 +121,7 @@ class Moments(PrivateEstimator):
         self.covariance_ *= domain.scale  # In place, as the matrix may be large.
         self.covariance_ *= domain.scale[:, None]
         self.n_iter_ = sum(step.count for step in steps)
-        notes = [f"Count, mean and covariance, method {self.method_}; what is computed from them costs no more."]
+        notes = [f"Count, mean and covariance, method {word}; what is computed from them costs no more."]
         self._certify(curator, budget, n_rows, notes)
         return self
 
@@ -129,22 +132,14 @@ class Moments(PrivateEstimator):
         return self.covariance_ + np.outer(self.mean_, self.mean_)
 
     def _check_parameters(self) -> Budget:
-        check_choices(self, method=("adaptive", *_METHODS))
+        find_published(self)
         return check_budget(self)
 
     def _choose_method(self, rows: int | None, columns: int, budget: Budget) -> str:
         """Return the method: what "adaptive" is follows from public numbers alone."""
         if self.method != "adaptive":
-            return self.method
+            return self.method if find_published(self) is None else "published"
         return "iterated" if iteration_pays(rows, columns, budget, self.neighbors) else "staged"
-
-    def _plan(self, steps: list[Step], budget: Budget) -> Plan:
-        """Return the plan: that of the paper, where it is asked for and its calibration holds for this budget."""
-        if self.method_ == "published" and not isinstance(self.bounds, str):
-            plan = stated_plan([steps[0].scaled(published_multiplier(budget))], budget, self.neighbors)
-            if plan.delta(budget.epsilon) <= budget.delta:
-                return plan
-        return super()._plan(steps, budget)
 
     _about = "moments has the mean and the covariance of rows, in their own units."
 
@@ -157,7 +152,9 @@ class Moments(PrivateEstimator):
         stored, columns = values["moments"], self._domain.columns
         count, mean, covariance = (np.array(stored[part], float) for part in ("count", "mean", "covariance"))
         check_shapes(count=(count, ()), mean=(mean, (columns,)), covariance=(covariance, (columns, columns)))
-        if stored["method"] not in tuple(_METHODS) or self.method not in ("adaptive", stored["method"]):
+        methods = (*_METHODS, *self._published)
+        chosen = self.method if find_published(self) is None else "published"
+        if stored["method"] not in methods or chosen not in ("adaptive", stored["method"]):
             raise ValueError(f"the moments cannot be of method {stored['method']!r}")
         deviations = np.sqrt(np.abs(np.diag(covariance)))
         if (np.abs(covariance - covariance.T) > 1e-9 * np.outer(deviations, deviations)).any():

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.shrinkage import positive_mean
+from tacit.fitting.shrinkage import noise_eigenvalue, positive_mean, shrink_eigenvalues
 
 # How eigenvalues are computed.
 _MOST_EXACT = 400  # Up to so many columns, all eigenvalues are computed.
@@ -16,8 +16,8 @@ _SPARE_VECTORS = 10  # Vectors carried along, so that those wanted converge soon
 
 # Which of them are kept. benchmarks/factor_analysis.py measures what these numbers give.
 _EDGE_MARGIN = 1.5  # Margin above the edge of pure noise, in units of how far the largest eigenvalue strays from it.
-_COMMUNALITY_ROUNDS = 30  # Most rounds that compute the diagonal which goes with the loadings,
-_ROUNDS_IF_INEXACT = 2  # and the same where eigenvalues are not computed exactly.
+_COMMUNALITY_ROUNDS = 30  # Most rounds that compute the diagonal which goes with the loadings.
+_ROUNDS_IF_INEXACT = 2  # The same where eigenvalues are not computed exactly.
 _COMMUNALITY_TOLERANCE = 1e-3
 _MOST_COMMUNALITY = 0.95  # No column's variance is common to others altogether.
 
@@ -49,12 +49,9 @@ def top_eigenpairs(matrix: Array, count: int) -> tuple[Array, Array]:
 def common_factors(correlations: Array, noise: float, most: int) -> Array:
     """Return loadings (d, k), k <= `most`, of what stands out of the noise in a noisy correlation matrix.
 
-    With noise of standard deviation `noise` / sqrt(2) on each number off the diagonal, eigenvalues of pure noise end at
-    ``2 s``, s = noise * sqrt(d / 2). An eigenvalue that is measured as y > 2 s is really y / 2 + sqrt(y^2 / 4 - s^2),
-    and the angle by which noise turns its vector is known too. What is best kept of it, in squared error, is
-    sqrt(y^2 - 4 s^2) (Benaych-Georges and Nadakuditi, 2011; Gavish and Donoho, 2017). The rest is left out. The
-    diagonal is not used: it is 1, and which part of that is common, the communality, is computed along with the
-    loadings.
+    The noise has the standard deviation `noise` / sqrt(2) on each number off the diagonal. Eigenvalues beyond the edge
+    of pure noise are shrunk as is best in squared error, and others are left out. The diagonal is not used: it is 1,
+    and which part of that is common, the communality, is computed along with the loadings.
 
     Examples
     --------
@@ -67,7 +64,7 @@ def common_factors(correlations: Array, noise: float, most: int) -> Array:
     (4, 0)
     """
     columns = len(correlations)
-    unit = noise * math.sqrt(columns / 2)
+    unit = noise_eigenvalue(noise, columns)
     edge = 2 * unit * (1 + _EDGE_MARGIN * columns ** (-2 / 3))
     matrix = correlations.copy()
     communalities = np.zeros(columns)
@@ -75,7 +72,7 @@ def common_factors(correlations: Array, noise: float, most: int) -> Array:
         np.fill_diagonal(matrix, communalities)
         values, vectors = top_eigenpairs(matrix, min(most, columns - 1))
         clear = values > edge
-        kept = np.sqrt(np.maximum(values[clear] ** 2 - 4 * unit**2, 0.0))
+        kept = shrink_eigenvalues(values[clear], unit)
         loadings = vectors[:, clear] * np.sqrt(kept)
         loading_noise = noise * math.sqrt(np.sum(0.5 / np.maximum(kept, unit)))
         last = communalities

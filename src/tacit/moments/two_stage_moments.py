@@ -58,8 +58,8 @@ _LEAST_VARIANCE = 0.02  # Least variance of a column, relative to the columns' m
 _LEAST_PRIOR_VARIANCE = 0.05  # Each round takes estimates to be off by this much at least, as a relative variance.
 
 # When a column is widened.
-_TAIL_DEVIATIONS = 3.0  # The variance must be exceeded by so many standard deviations of noise,
-_TAIL_RATIO = 1.5  # and be so many times as large.
+_TAIL_DEVIATIONS = 3.0  # Standard deviations of noise by which a measured variance must exceed the estimate.
+_TAIL_RATIO = 1.5  # Ratio of the two that it must also exceed.
 _NARROW = 0.03  # A variance below this, relative to the columns' mean, is believed only if noise is smaller still.
 
 # How second moments are measured and read.

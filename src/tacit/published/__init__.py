@@ -1,6 +1,7 @@
 """Methods as published, each an object with its own options, for comparison with the defaults.
 
-An estimator takes one as its ``method``, or its name as a word, which means the method with its default options:
+An estimator takes one as its ``method`` (or ``solver``), or its name as a word, which means the method with its default
+options:
 
 >>> import tacit
 >>> model = tacit.KMeans(3, method=tacit.published.DPLloyd(composition="zcdp", n_iter=7))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.allocation import selection_step
+from tacit.fitting.allocation import noise_multiplier, selection_step
 from tacit.fitting.parameters import check_count, check_positive, float_array
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import PublishedMethod
@@ -79,7 +79,7 @@ class GradientSchedule:
         if self.split:
             steps = [Split(self.iterations, step) for step in steps]
         if self.n_rows is None:
-            steps.insert(0, Gaussian(ROWS, (_COUNT_PART * count) ** -0.5))
+            steps.insert(0, Gaussian(ROWS, noise_multiplier(_COUNT_PART * count)))
         return steps
 
 

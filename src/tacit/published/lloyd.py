@@ -69,7 +69,7 @@ class DPLloyd(_LloydMethod):
         check_count("n_iter", self.n_iter)
 
     @property
-    def needs_delta(self) -> bool:
+    def needs_delta(self) -> bool:  # type: ignore[override]
         """Whether the fit spends a delta."""
         return self.composition != "linear"
 
@@ -103,11 +103,6 @@ class DPEMLloyd(_LloydMethod):
 
     def __post_init__(self) -> None:
         check_count("n_iter", self.n_iter)
-
-    @property
-    def needs_delta(self) -> bool:
-        """Whether the fit spends a delta."""
-        return True
 
     def schedule(self, n_clusters: int, columns: int, budget: Budget) -> LloydSchedule:
         """Return the releases of a fit that spends this budget."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,20 +14,14 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_shapes
 from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.clipping import minimax_scale
+from tacit.fitting.published import find_published
 from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
 from tacit.robust.releases import find_interval, noise_deviation, release_mean, release_trimmed_mean, sum_between
-from tacit.robust.scales import (
-    FAILURE,
-    deviation,
-    gaussian_tail,
-    improved_scale,
-    laplace_tail,
-    thesis_scale,
-)
-from tacit.statistics import Clip, Influence, Magnitudes, RowCount, Smoothed, TrimmedSum
+from tacit.robust.scales import deviation, gaussian_tail, laplace_tail
+from tacit.statistics import Clip, Influence, Magnitudes, RowCount, TrimmedSum
 
 # Parts of the budget: of epsilon with Laplace noise, squared signal-to-noise ratios with Gaussian noise. The mean has
 # the rest. benchmarks/robust_mean.py measures what they give.
@@ -36,10 +30,8 @@ _SEARCH_PART, _LOCATION_PART, _REFINING_PART = 0.1, 0.1, 0.2  # For a first inte
 _COUNT_PART = 0.05  # For the number of rows where it is secret, and a scale depends on it.
 
 _FEW = 300  # With fewer rows times epsilon than this, an interval is hardly ever found.
-_METHODS = ("adaptive", "clipped", "robust", "trimmed")
 _FINDING_METHODS = ("adaptive", "trimmed")
 _STORED = ("mean", "noise_std", "centre", "scale")  # What a model file holds.
-_SCALES = ("auto", "minimax", "thesis", "improved")
 
 
 class RobustMean(PrivateEstimator):
@@ -50,22 +42,20 @@ class RobustMean(PrivateEstimator):
 
     Parameters
     ----------
-    method : {"adaptive", "clipped", "robust", "trimmed"}, default "adaptive"
+    method : {"adaptive", "clipped", "trimmed", "robust"} or published method, default "adaptive"
         "adaptive" needs no public knowledge at all: part of the budget finds a range [a, b] to clip to, which need not
         be symmetric. "clipped" clips to ``centre`` +- a scale that follows from the moment bound, or to the bounds.
-        "robust" bounds by a smooth function instead (Catoni and Giulini, 2017), as the published estimators do; the
-        error of its non-private part has Gaussian tails, but under privacy noise clipping is as good or better.
         "trimmed" is the mean of the values between two quantiles, which are found first: for columns that are symmetric
         but for their tails, and needs no public knowledge either. Skewed columns have another mean than their middle.
+        "robust" bounds by a smooth function, as published: :class:`tacit.published.CatoniMean`. Pass such an object to
+        set its options, of which a moment bound or a scale has no default.
     moment_bound : float or (n_features,) array, optional
-        What E|x - centre|^k is known to be at most, for "clipped" and "robust". Privacy does not depend on its truth;
-        accuracy does.
+        What E|x - centre|^k is known to be at most, for "clipped". Privacy does not depend on its truth; accuracy does.
     moment_order : float, default 2
-        The order k of that moment, over 1. A bound on a higher moment allows a tighter scale; "robust" takes up to 3.
-    scale : {"auto", "minimax", "thesis", "improved"}, float or (n_features,) array, default "auto"
-        For "clipped" and "robust". "minimax" has the least worst-case error for the moment bound; "auto" is half of
-        that, better on nearly all real distributions and never much worse. "thesis" and "improved" are the published
-        scales, for "robust" alone. A number is taken as it is.
+        The order k of that moment, over 1. A bound on a higher moment allows a tighter scale.
+    scale : {"auto", "minimax"}, float or (n_features,) array, default "auto"
+        For "clipped". "minimax" has the least worst-case error for the moment bound; "auto" is half of that, better on
+        nearly all real distributions and never much worse. A number is taken as it is.
     centre : float or (n_features,) array, optional
         A public guess of where values are. The better it is, the smaller the moments about it. By default 0 for
         "clipped" and "robust", and for the others found with a fifth of the budget, which pays off where values are far
@@ -112,7 +102,7 @@ class RobustMean(PrivateEstimator):
     True
     """
 
-    method: str = "adaptive"
+    method: Any = "adaptive"
     moment_bound: Any = None
     moment_order: float = 2
     scale: Any = "auto"
@@ -121,6 +111,8 @@ class RobustMean(PrivateEstimator):
     noise: str = "auto"
 
     _needs_bounds = False
+    _methods = ("adaptive", "clipped", "trimmed")
+    _published: ClassVar = {"robust": ("CatoniMean", {})}
 
     def fit(self, X: Any, y: Any = None) -> RobustMean:
         """Compute the means of the columns of `X`.
@@ -178,7 +170,7 @@ class RobustMean(PrivateEstimator):
             else:
                 if fixed is None:
                     about = n_rows if n_rows is not None else max(1.0, float(curator.release("rows", RowCount())[0]))
-                    fixed = self._ruled(influence, moment, noise, about)
+                    fixed = self._scale_by_rule(moment, noise, about)
                 interval = within(-fixed, fixed, low, high) if self.method == "clipped" else (-fixed, fixed)
             statistic = sum_between(influence, *interval, weight)
             found, count = release_mean(curator, "mean", statistic, n_rows)
@@ -207,19 +199,24 @@ class RobustMean(PrivateEstimator):
         rows = self.privacy_.rows
         if self._moment is None or rows is None:
             raise ValueError(
-                "An interval needs a moment bound, and a number of rows that is public: fit with method "
-                '"clipped" or "robust", moment_bound=..., neighbors="replace_one" and missing="error".'
+                'An interval needs a moment bound, and a number of rows that is public: fit with method="clipped" or '
+                'tacit.published.CatoniMean, moment_bound=..., neighbors="replace_one" and missing="error".'
             )
         failure = 1 - confidence
-        scale = self.scale_ if self.method == "robust" else np.abs(self.centre_ - self._origin) + self.scale_
-        chance = deviation(self._influence, scale, self._moment, self.moment_order, rows, failure / 2)
+        published = find_published(self)
+        order = self.moment_order if published is None else published.moment_order
+        scale = np.abs(self.centre_ - self._origin) + self.scale_ if published is None else self.scale_
+        chance = deviation(self._influence, scale, self._moment, order, rows, failure / 2)
         pure = isinstance(self.privacy_.plan.steps[-1], Laplace)
         margin = chance + (laplace_tail if pure else gaussian_tail)(1.0, failure / 4) * self.noise_std_
         return self.mean_ - margin, self.mean_ + margin
 
     def _check_parameters(self) -> Budget:
-        check_choices(self, method=_METHODS, noise=("auto", "laplace", "gaussian"))
+        published = find_published(self)
+        check_choices(self, noise=("auto", "laplace", "gaussian"))
         budget = check_budget(self, pure=True)
+        if published is not None and published.needs_delta and budget.delta == 0:
+            raise ValueError(f'scale="{published.scale}" depends on delta, and delta is 0; pass a positive one.')
         if not isinstance(self.trim, numbers.Real) or not 0.001 <= self.trim <= 0.45:
             raise ValueError(f"trim must be a share from 0.001 to 0.45, and it is {describe(self.trim)}.")
         if self.noise == "gaussian" and budget.delta == 0:
@@ -232,35 +229,29 @@ class RobustMean(PrivateEstimator):
 
     def _check_scale(self, columns: int) -> tuple[Influence, Array | None, Array | None]:
         """Return the influence, the moment bound, and the scale where it is given or follows from the bounds."""
+        published = find_published(self)
+        if self.method != "clipped" and (self.moment_bound is not None or not _is_word(self.scale, "auto")):
+            how = "finds its own scale" if published is None else "has options of its own"
+            raise ValueError(
+                f'method={self.method!r} {how}; leave out moment_bound and scale, or choose method="clipped".'
+            )
         if self.method in _FINDING_METHODS:
-            if self.moment_bound is not None or not isinstance(self.scale, str) or self.scale != "auto":
-                raise ValueError(
-                    f'method="{self.method}" finds its own scale; leave out moment_bound and scale, or choose '
-                    'method="clipped".'
-                )
             return Clip(), None, np.ones(columns)
-        moment = None
-        if self.moment_bound is not None:
-            moment = per_column("moment_bound", self.moment_bound, columns, positive=True)
-        beta = math.log(1 / FAILURE)
-        if isinstance(self.scale, str):
-            check_choices(self, scale=_SCALES[: 4 if self.method == "robust" else 2])
-            published = self.scale in ("thesis", "improved")
-            if published and self.moment_order != 2:
-                raise ValueError(f'scale="{self.scale}" is for second moments; leave moment_order at 2.')
-            if self.scale == "improved" and self.delta == 0:
-                raise ValueError('scale="improved" depends on delta, and delta is 0; pass a positive one.')
-            if moment is None and (self.method == "robust" or self.bounds is None):
+        options, influence = (self, Clip()) if published is None else (published, published.influence)
+        moment, fixed = None, None
+        if options.moment_bound is not None:
+            moment = per_column("moment_bound", options.moment_bound, columns, positive=True)
+        if not isinstance(options.scale, str):
+            fixed = per_column("scale", options.scale, columns, positive=True)
+        elif published is None:
+            check_choices(self, scale=("auto", "minimax"))
+            if moment is None and self.bounds is None:
                 raise ValueError(
-                    f'method="{self.method}" needs moment_bound, what E|x - centre|^k is known to be at most, or a '
-                    'scale. If nothing is known, use method="adaptive".'
+                    'method="clipped" needs moment_bound, what E|x - centre|^k is known to be at most, or a scale. If '
+                    'nothing is known, use method="adaptive".'
                 )
             fixed = np.full(columns, np.inf) if moment is None else None
-            beta = math.sqrt(beta) if self.scale == "improved" else beta
-        else:
-            fixed = per_column("scale", self.scale, columns, positive=True)
-        influence = Clip() if self.method == "clipped" else Smoothed(beta)
-        influence.bias(self.moment_order)  # It refuses orders that there are none for.
+        influence.bias(options.moment_order)  # It refuses orders that there are none for.
         return influence, moment, fixed
 
     def _steps(
@@ -314,15 +305,11 @@ class RobustMean(PrivateEstimator):
         for name, array in found.items():
             setattr(self, f"{name}_", array)
 
-    def _ruled(self, influence: Influence, moment: Array | None, noise: float, rows: float) -> Array:
-        """Return the scale that the rule asked for finds."""
-        if moment is None:
-            raise ValueError(f"scale={describe(self.scale)} is a rule for a moment_bound; pass one.")
-        if self.scale == "thesis":
-            return thesis_scale(moment, rows)
-        if self.scale == "improved":
-            return improved_scale(moment, rows, self.epsilon, self.delta)
-        scale = minimax_scale(influence, moment, self.moment_order, noise, rows)
+    def _scale_by_rule(self, moment: Array, noise: float, rows: float) -> Array:
+        """Return the scale that follows from the moment bound."""
+        if (published := find_published(self)) is not None:
+            return published.scale_by_rule(moment, noise, rows, self.epsilon, self.delta)
+        scale = minimax_scale(Clip(), moment, self.moment_order, noise, rows)
         return scale / 2 if self.scale == "auto" else scale
 
 
@@ -349,6 +336,10 @@ def mean(x: Any, **options: Any) -> float | Array:
     one = _is_one_dimensional(x)
     found = RobustMean(**options).fit(np.asarray(x)[:, None] if one else x).mean_
     return float(found[0]) if one else found
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
 
 
 def _is_one_dimensional(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Scales at which published methods bound values, and how far off a bounded mean may be."""
+"""How far off a mean of bounded values may be, and what noise exceeds with some probability."""
 
 from __future__ import annotations
 
@@ -8,18 +8,6 @@ from scipy.special import ndtri
 
 from tacit.arrays import Array
 from tacit.statistics.influence import Influence
-
-FAILURE = 0.01  # Failure probability that the published scales are stated with.
-
-
-def thesis_scale(moment: Array, rows: float) -> Array:
-    """Return the published scale that is best without noise, sqrt(n v / (2 log(1 / failure)))."""
-    return (rows * moment / (2 * math.log(1 / FAILURE))) ** 0.5
-
-
-def improved_scale(moment: Array, rows: float, epsilon: float, delta: float) -> Array:
-    """Return the published scale sqrt(n epsilon v) / (log(1 / failure) log(1 / delta)^(1/4))."""
-    return (rows * epsilon * moment) ** 0.5 / (math.log(1 / FAILURE) * math.log(1 / delta) ** 0.25)
 
 
 def deviation(influence: Influence, scale: Array, moment: Array, order: float, rows: float, failure: float) -> Array:

@@ -137,7 +137,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 def _parameters(model: PrivateEstimator, card: ModelCard) -> dict[str, Any]:
     values = {name: value for name, value in model.get_params(deep=False).items() if name not in _NOT_STORED}
     values |= {name: _bounds(values[name]) for name in _BOUNDS if name in values}
-    values |= {"method": write_method(values["method"])} if "method" in values else {}
+    values |= {name: write_method(values[name]) for name in [model._method_parameter] if name in values}
     values |= {name: each.write(values[name]) for name, each in card.parameters.items()}
     return {name: _plain(value) for name, value in values.items()}
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.arrays import Array
+from tacit.fitting.shrinkage import simplex_threshold
 from tacit.statistics import Bins
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, stratified_uniforms
@@ -147,9 +148,7 @@ def probabilities_from_counts(counts: Array, rows: float) -> Array:
     >>> (probabilities_from_counts(np.array([80.0, 31.0, -7.0]), 98.5) * 100).round(1)
     array([74.2, 25.2,  0.5])
     """
-    falling = np.sort(counts)[::-1]
-    over = (np.cumsum(falling) - rows) / np.arange(1, len(falling) + 1)
-    possible = np.maximum(counts - max(0.0, over[np.flatnonzero(falling > over)[-1]]), 0.0)
+    possible = np.maximum(counts - max(0.0, simplex_threshold(counts, rows)), 0.0)
     possible = possible * (rows / max(possible.sum(), 1.0)) + 0.5
     return np.asarray(possible / possible.sum())
 

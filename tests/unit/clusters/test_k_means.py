@@ -14,8 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.clusters.adaptive_schedule import adaptive_schedule
-from tacit.clusters.clusters import Clusters
-from tacit.clusters.summary_k_means import k_means_plus_plus, lloyd
+from tacit.clusters.clusters import Clusters, k_means_plus_plus, lloyd
 from tacit.privacy import Budget
 from tacit.published import DPEMLloyd, DPLloyd
 from tacit.published.lloyd import zcdp_epsilon

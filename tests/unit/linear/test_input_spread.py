@@ -28,4 +28,4 @@ def test_means_and_deviations_are_those_of_the_rows(kind, fit_intercept, neighbo
 def test_a_new_fit_forgets_the_last_one():
     model = tacit.LinearRegression(**OPTIONS, target_bounds=100).fit(X, Y)
     assert model._spread is not None
-    assert model.set_params(method="robust", bounds=None, target_bounds=None, n_iter=2).fit(X, Y)._spread is None
+    assert model.set_params(method="robust", bounds=None, target_bounds=None).fit(X, Y)._spread is None

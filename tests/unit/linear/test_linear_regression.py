@@ -8,9 +8,10 @@ import pytest
 from sklearn import linear_model
 
 import tacit
-from tacit.linear.least_squares import least_squares_problem
-from tacit.linear.robust_descent import descend_robustly
 from tacit.privacy import Gaussian, Plan, Split
+from tacit.published import RobustDescent
+from tacit.published.least_squares import least_squares_problem
+from tacit.published.robust_descent import descend_robustly
 from tacit.release import Curator
 from tacit.sources import as_source
 from tacit.tables import Categorical, Numeric, Schema
@@ -265,7 +266,7 @@ def test_what_moments_cannot_do_is_said():
 def test_published_robust_descent():
     """Near the truth where noise is small; its scale makes noise large where it is not."""
     X, y = table(50_000, errors="lognormal", slopes=np.array([0.6, -0.8]), correlation=0.0)
-    robust = {"method": "robust", "bounds": None, "target_bounds": None, "moment_bound": 6.0}
+    robust = {"method": RobustDescent(moment_bound=6.0), "bounds": None, "target_bounds": None}
     rough = fit(X, y, **robust)
     assert rough.coef_ == pytest.approx([0.6, -0.8], abs=0.25)
     assert rough.n_iter_ == 50
@@ -281,17 +282,18 @@ def test_published_robust_descent():
 def test_samples_make_robust_descent_better():
     """The scale is that of a sample, so that there is less noise; batches are rows or a share of them."""
     X, y = table(50_000, errors="lognormal", slopes=np.array([0.6, -0.8]), correlation=0.0)
-    robust = {"method": "robust", "bounds": None, "target_bounds": None, "moment_bound": 6.0, "epsilon": 0.3}
-    whole = fit(X, y, **robust)
-    some = fit(X, y, **robust, batch_size=500, n_iter=100)
-    same = fit(X, y, **robust, batch_size=0.01, n_iter=100)
+    known = {"bounds": None, "target_bounds": None, "epsilon": 0.3}
+    share = RobustDescent(moment_bound=6.0, batch_size=0.01, n_iter=100)
+    rows = replace(share, batch_size=500)
+    whole = fit(X, y, method=RobustDescent(moment_bound=6.0), **known)
+    some, same = (fit(X, y, method=method, **known) for method in (rows, share))
     assert np.array_equal(some.coef_, same.coef_)
     errors = [np.linalg.norm(model.coef_ - [0.6, -0.8]) for model in (some, whole)]
     assert errors[0] < 0.5 * errors[1]
-    secret = fit(X, y, **robust, batch_size=0.01, n_iter=100, neighbors="add_remove")
+    secret = fit(X, y, method=share, **known, neighbors="add_remove")
     assert secret.coef_ == pytest.approx([0.6, -0.8], abs=0.3)
     with pytest.raises(ValueError, match="is secret here"):
-        fit(X, y, **robust, batch_size=500, neighbors="add_remove")
+        fit(X, y, method=rows, **known, neighbors="add_remove")
 
 
 def test_robust_descent_takes_a_ridge():
@@ -312,11 +314,6 @@ def test_robust_descent_takes_a_ridge():
     ("kind", "options", "words"),
     [
         (tacit.LinearRegression, {"method": "best"}, "method must be"),
-        (tacit.LinearRegression, {"method": "robust", "n_iter": 0}, "n_iter must be"),
-        (tacit.LinearRegression, {"method": "robust", "learning_rate": -1.0}, "learning_rate must be"),
-        (tacit.LinearRegression, {"method": "robust", "moment_bound": 0}, "over 0"),
-        (tacit.LinearRegression, {"method": "robust", "batch_size": 1.5}, "batch_size must be"),
-        (tacit.LinearRegression, {"method": "robust", "batch_size": 0}, "batch_size must be"),
         (tacit.LinearRegression, {"delta": 0.0}, "needs a delta above 0"),
         (tacit.LinearRegression, {"target_bounds": None}, "both needed"),
         (tacit.Ridge, {"alpha": -1.0}, "alpha must be"),
@@ -332,6 +329,22 @@ def test_what_makes_no_sense_is_refused_and_nothing_charged(kind, options, words
     assert account.spent().epsilon == 0.0
     fit(*table(200), kind, ledger=account)
     assert len(account.history()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_iter": 0}, "n_iter must be"),
+        ({"learning_rate": -1.0}, "learning_rate must be"),
+        ({"moment_bound": 0}, "must be a positive number"),
+        ({"batch_size": 1.5}, "batch_size must be"),
+        ({"batch_size": 0}, "batch_size must be"),
+    ],
+    ids=str,
+)
+def test_options_of_robust_descent_are_checked(options, words):
+    with pytest.raises(ValueError, match=words):
+        RobustDescent(**options)
 
 
 def test_levels_of_intervals_are_checked():

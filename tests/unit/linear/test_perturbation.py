@@ -93,8 +93,8 @@ def test_without_intercepts_predictions_are_zero_where_inputs_are(solver):
     ("model", "sentence"),
     [
         (logistic(solver="output", C=np.inf), "needs a penalty on squared coefficients"),
-        (logistic(solver="output", n_iter=5), "n_iter is for solvers that pay"),
-        (logistic(solver="objective", n_iter=5), "n_iter is for solvers that pay"),
+        (logistic(solver="output", n_iter=5), "n_iter is for the solver newton, accmd; a published one has its own"),
+        (logistic(solver="svrg", n_iter=5), r"solver=tacit\.published\.SVRG\(epochs=5, "),
         (logistic(solver="objective", classes=[0, 1, 2]), "is for two classes, and there are 3"),
         (logistic(solver="frank_wolfe"), r"it is for tacit.ERM\(loss, constraint=L1Ball\(radius\)\)"),
         (tacit.LinearSVC(classes=[0, 1], bounds=12.0, solver="objective"), "needs a loss with two derivatives"),

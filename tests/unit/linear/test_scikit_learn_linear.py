@@ -7,14 +7,15 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
+from tacit.published import BlockMean, RobustDescent, TrimmedDescent
 
 SETTINGS = {"bounds": (-100, 100), "target_bounds": 1000, "epsilon": 10.0, "delta": 1e-3, "random_state": 0}
 MODELS = [
     tacit.LinearRegression(**SETTINGS),
-    tacit.LinearRegression(**SETTINGS, method="robust", n_iter=3),
-    tacit.LinearRegression(**SETTINGS, method="robust", n_iter=3, batch_size=0.5),
-    tacit.LinearRegression(**SETTINGS, method="trimmed", gradient_bounds=100.0),
-    tacit.LinearRegression(**SETTINGS, method="block_mean", coef_bound=100.0),
+    tacit.LinearRegression(**SETTINGS, method=RobustDescent(n_iter=3)),
+    tacit.LinearRegression(**SETTINGS, method=RobustDescent(n_iter=3, batch_size=0.5)),
+    tacit.LinearRegression(**SETTINGS, method=TrimmedDescent(gradient_bounds=100.0)),
+    tacit.LinearRegression(**SETTINGS, method=BlockMean(coef_bound=100.0)),
     tacit.LinearRegression(**SETTINGS, fit_intercept=False, neighbors="add_remove"),
     tacit.Ridge(**SETTINGS),
     tacit.Lasso(**SETTINGS),
@@ -23,7 +24,8 @@ MODELS = [
 
 
 def cannot_hold(estimator):
-    if getattr(estimator, "method", "scores") != "scores" and estimator.batch_size is None:
+    method = getattr(estimator, "method", "scores")
+    if method != "scores" and getattr(method, "batch_size", None) is None:
         return {"check_regressors_train": "With 200 rows the published methods' noise is larger than the signal."}
     if estimator.missing == "ignore":
         return {

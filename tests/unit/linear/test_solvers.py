@@ -5,13 +5,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import tacit
-from tacit.linear import first_order
+from tacit.linear.accelerated_descent import AcceleratedDescent
 from tacit.linear.coordinates import Coordinates, Scatter
-from tacit.linear.first_order import DIFFERENCE, KATYUSHA, SNAPSHOT, SVRG, SVRG_PLUS_PLUS, differences
-from tacit.linear.newton import GRADIENT, correct_hessian, secant
+from tacit.linear.newton import GRADIENT, Newton, correct_hessian, secant
 from tacit.linear.problem import Problem
-from tacit.linear.risk import SOLVERS
+from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
 from tacit.privacy import Budget, Sampled
+from tacit.published import SGD, SVRG, GradientDescent, Katyusha, RobustSGD, SVRGPlusPlus, variance_reduced
+from tacit.published.variance_reduced import DIFFERENCE, SNAPSHOT, differences
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 from tacit.statistics.losses import LogisticLoss
@@ -26,55 +27,56 @@ def problem(noise=1e-6):
     return Problem(LogisticLoss(), coordinates, np.zeros((1, 3)), 1.0, np.zeros((3, 3)), noise)
 
 
-def solve(name, iterations, epsilon, seed=0, noise=1e-6):
+def solve(solver, epsilon, seed=0, noise=1e-6):
     """Return the steps whose releases a solver made, in order, where it was after each, and what it returns."""
-    solver, names, points = SOLVERS[name], [], []
-    plan = calibrated_plan(solver.steps(iterations, 3, 1.0, 1), Budget(epsilon, 1e-6))
+    names, points = [], []
+    plan = calibrated_plan(solver.steps(3, 1.0, 1), Budget(epsilon, 1e-6))
     curator = Curator(as_source(ROWS), plan, random_state=seed)
-    solution = solver.solve(
-        problem(noise), curator, iterations, lambda step, point: (names.append(step), points.append(point))
-    )
-    assert len(names) == solver.releases(iterations)
+    solution = solver.solve(problem(noise), curator, lambda step, point: (names.append(step), points.append(point)))
+    assert len(names) == solver.releases
     return names, points, solution.coefficients
 
 
 @pytest.mark.parametrize(
-    ("name", "iterations"),
+    "solver",
     [
-        ("newton", 8),
-        ("gradient", 60),
-        ("accmd", 60),
-        ("sgd", 200),
-        ("svrg", 10),
-        ("katyusha", 10),
-        ("svrg++", 6),
-        ("robust", 200),
+        Newton(8),
+        GradientDescent(n_iter=60),
+        AcceleratedDescent(60),
+        SGD(),
+        SVRG(epochs=10),
+        Katyusha(epochs=10),
+        SVRGPlusPlus(epochs=6),
+        RobustSGD(),
+        RobustSGD(sampling_rate=1.0),
     ],
+    ids=str,
 )
-def test_every_rule_finds_the_minimum(name, iterations):
-    _, points, found = solve(name, iterations, 1e3)
+def test_every_rule_finds_the_minimum(solver):
+    _, points, found = solve(solver, 1e3)
     assert np.array_equal(points[-1], found)
     gradient = problem().gradients(found).block_sum(ROWS) / 3000  # of all rows at once: there is no noise here
     assert np.linalg.norm(gradient) < 0.02
 
 
 def test_epochs_are_snapshots_and_differences():
-    assert solve("svrg", 2, 1e3)[0] == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
-    assert [len(solve("svrg++", 3, 1e3)[0]), solve("newton", 2, 1e3)[0]] == [73, [GRADIENT] * 2]
+    assert solve(SVRG(epochs=2), 1e3)[0] == ([SNAPSHOT] + [DIFFERENCE] * 20) * 2
+    assert solve(SVRG(epochs=1, epoch_length=3), 1e3)[0] == [SNAPSHOT] + [DIFFERENCE] * 3
+    assert [len(solve(SVRGPlusPlus(epochs=3), 1e3)[0]), solve(Newton(2), 1e3)[0]] == [73, [GRADIENT] * 2]
 
 
 def test_an_epoch_has_the_mean_of_its_second_half(monkeypatch):
     points = []
-    monkeypatch.setattr(first_order, "keep_finite", lambda point: points.append(point) or point)
-    _, told, found = solve("svrg", 2, 1e3)
+    monkeypatch.setattr(variance_reduced, "keep_finite", lambda point: points.append(point) or point)
+    _, told, found = solve(SVRG(epochs=2), 1e3)
     np.testing.assert_allclose(told[21], np.mean(points[10:20], axis=0))  # The second snapshot.
     np.testing.assert_allclose(found, np.mean(points[30:40], axis=0))
 
 
-@pytest.mark.parametrize("rule", [SVRG, KATYUSHA, SVRG_PLUS_PLUS])
+@pytest.mark.parametrize("rule", [SVRG(epochs=2), Katyusha(epochs=2), SVRGPlusPlus(epochs=2)], ids=str)
 def test_steps_are_short_where_noise_would_carry_the_point_away(rule):
     """An epoch's noise, added up, is no longer than the way that the point has gone."""
-    inner = rule.epoch_lengths(2)[0]
+    inner = rule.epoch_lengths()[0]
     free, short = rule.step_length(problem(), inner, 1e-6), rule.step_length(problem(), inner, 100.0)
     assert free == pytest.approx(rule.longest_step / problem().smoothness)
     sampled = 0.05 * 3000
@@ -94,13 +96,13 @@ def test_differences_are_shorter_the_nearer_the_snapshot_is():
 
 
 def test_no_sample_of_one_row_is_offered():
-    for name in ("sgd", "svrg", "katyusha", "svrg++", "robust"):
-        for step in SOLVERS[name].steps(4, 3, 1.0, 1):
+    for kind in (SGD, SVRG, Katyusha, SVRGPlusPlus, RobustSGD):
+        for step in kind().steps(3, 1.0, 1):
             if isinstance(step, Sampled):
                 assert step.rate >= 0.01
 
 
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "frank_wolfe"])  # for balls alone
+@pytest.mark.parametrize("solver", sorted({*OWN_SOLVERS, *PUBLISHED_SOLVERS} - {"frank_wolfe"}))  # It is for balls.
 def test_no_intercept_is_no_intercept(solver):
     """Noise on what is not asked for must not become an answer."""
     options = {"solver": solver, "classes": [0, 1], "bounds": 5.0, "fit_intercept": False, "random_state": 0}
@@ -156,8 +158,8 @@ def test_rounds_cost_next_to_nothing():
 
 
 def error(iterations, seed):
-    found = solve("newton", iterations, 1.0, seed, noise=30.0)[2]
-    return float(np.sum((found - solve("newton", 12, 1e6)[2]) ** 2))
+    found = solve(Newton(iterations), 1.0, seed, noise=30.0)[2]
+    return float(np.sum((found - solve(Newton(12), 1e6)[2]) ** 2))
 
 
 def test_curvatures_are_corrected_by_what_steps_show():

@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal
 
 import tacit
 from tacit.privacy import Budget, BudgetExceeded, Ledger
+from tacit.published import DPEM, JointMoments
 from tacit.sources import Source, as_source
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -321,9 +322,13 @@ def test_the_whole_of_a_budget_can_be_spent(rows, bounds, tmp_path):
 # ------------------------------------------------------------------------------------------------------------ settings
 
 
-@pytest.mark.parametrize(("method", "per_iteration"), [("scale_free", 1), ("joint", 1), ("per_parameter", 5)])
-def test_the_number_of_iterations(rows, bounds, method, per_iteration):
-    assert model(bounds=bounds, method=method, n_iter=9).fit(rows).n_iter_ == 9 * per_iteration
+@pytest.mark.parametrize(
+    ("options", "per_iteration"),
+    [({"n_iter": 9}, 1), ({"method": JointMoments(n_iter=9)}, 1), ({"method": DPEM(n_iter=9)}, 5)],
+    ids=str,
+)
+def test_the_number_of_iterations(rows, bounds, options, per_iteration):
+    assert model(bounds=bounds, **options).fit(rows).n_iter_ == 9 * per_iteration
 
 
 def test_components_that_cannot_be_told_apart_are_copies(rows, bounds):

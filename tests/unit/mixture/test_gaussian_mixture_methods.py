@@ -8,9 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Plain
 
 import tacit
-from tacit.mixture.dp_em import public_means
-from tacit.mixture.published_compositions import COMPOSITIONS, noise_multipliers
+from tacit.mixture.mixture import public_means
 from tacit.privacy import Budget, Gaussian, Laplace
+from tacit.published import DPEM, JointMoments
+from tacit.published.compositions import COMPOSITIONS, noise_multipliers
 
 KINDS = ("full", "tied", "diag", "spherical")
 
@@ -33,7 +34,7 @@ def broad():
 
 
 @pytest.mark.parametrize("init", ["public", [[-0.5, -0.2], [0.3, 0.5]]], ids=["public", "array"])
-@pytest.mark.parametrize("method", ["joint", "per_parameter"])
+@pytest.mark.parametrize("method", [JointMoments, DPEM])
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_next_to_no_noise_an_iteration_is_that_of_em(broad, kind, method, init):
     means = public_means(2, 2) if init == "public" else np.array(init)
@@ -58,7 +59,7 @@ def test_with_next_to_no_noise_an_iteration_is_that_of_em(broad, kind, method, i
         warnings.simplefilter("ignore", ConvergenceWarning)
         plain.fit(broad)
     order = np.argsort(-plain.weights_)
-    fitted = model(covariance_type=kind, method=method, n_iter=1, init=init, epsilon=1e4).fit(broad)
+    fitted = model(covariance_type=kind, method=method(n_iter=1), init=init, epsilon=1e4).fit(broad)
     assert fitted.weights_ == pytest.approx(plain.weights_[order], abs=0.005)
     assert fitted.means_ == pytest.approx(plain.means_[order], abs=0.01)
     covariances = plain.covariances_ if kind == "tied" else plain.covariances_[order]
@@ -88,7 +89,7 @@ def test_better_methods_fit_better(broad):
 
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_the_paper_s_noise_is_what_is_added(broad, composition):
-    fitted = model(3, method="per_parameter", composition=composition, n_iter=4).fit(broad)
+    fitted = model(3, method=DPEM(composition=composition, n_iter=4)).fit(broad)
     expected = noise_multipliers(composition, "GGG", Budget(1.0, 1e-5), 3, 4)
     steps = fitted.privacy_.plan.steps
     assert {step.name: step.noise_multiplier for step in steps} == expected
@@ -102,7 +103,7 @@ def test_the_paper_s_noise_is_what_is_added(broad, composition):
 def test_better_compositions_fit_better(broad):
     scores = {}
     for composition in COMPOSITIONS:
-        options = {"method": "per_parameter", "composition": composition, "epsilon": 0.5}
+        options = {"method": DPEM(composition=composition), "epsilon": 0.5}
         scores[composition] = np.mean(
             [model(random_state=seed, **options).fit(broad).score(broad) for seed in range(4)]
         )
@@ -111,7 +112,7 @@ def test_better_compositions_fit_better(broad):
 
 
 def test_laplace_noise_on_weights_and_means(broad):
-    fitted = model(method="per_parameter", noise="LLG", composition="zcdp", n_iter=2).fit(broad)
+    fitted = model(method=DPEM(noise="LLG", composition="zcdp", n_iter=2)).fit(broad)
     kinds = {step.name: type(step) for step in fitted.privacy_.plan.steps}
     assert kinds == {"weights": Laplace, "means": Laplace, "covariances": Gaussian}
     assert [record.mechanism for record in fitted.privacy_.releases] == [
@@ -125,7 +126,7 @@ def test_laplace_noise_on_weights_and_means(broad):
 
 @pytest.mark.parametrize("composition", ["linear", "moments"])
 def test_laplace_noise_keeps_the_budget_with_every_composition(broad, composition):
-    fitted = model(method="per_parameter", noise="LLG", composition=composition, n_iter=1).fit(broad)
+    fitted = model(method=DPEM(noise="LLG", composition=composition, n_iter=1)).fit(broad)
     assert fitted.privacy_.delta(1.0) <= 1e-5
 
 

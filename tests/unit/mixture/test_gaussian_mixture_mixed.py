@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tacit.published import JointMoments
 from tacit.storage import load_model, save_model
 from tacit.tables import Boolean, Categorical, Integer, Numeric
 
@@ -133,7 +134,7 @@ def test_priors_reach_levels():
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "joint", "n_iter": 3}, {"init": "public"}, {"n_iter": 8}, {"epsilon": 0.05}], ids=str
+    "options", [{"method": JointMoments(n_iter=3)}, {"init": "public"}, {"n_iter": 8}, {"epsilon": 0.05}], ids=str
 )
 def test_every_way_to_fit_publishes_levels(options, tmp_path):
     fitted = model(**options).fit(people())

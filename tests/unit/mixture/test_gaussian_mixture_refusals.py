@@ -163,10 +163,13 @@ def test_unreadable_files(refuse, tmp_path):
         ({"delta": -1e-6}, "delta must be at least 0 and less than 1"),
         ({"delta": 0.0}, "delta is 0, and Gaussian noise needs a delta above 0"),
         ({"neighbors": "friends"}, "neighbors must be 'replace_one'"),
-        ({"method": "magic"}, "method must be one of scale_free, joint, per_parameter, and it is 'magic'"),
+        (
+            {"method": "magic"},
+            "method must be one of scale_free, joint, per_parameter, or an object of tacit.published",
+        ),
+        ({"method": tacit.published.DPLloyd()}, "or an object of tacit.published: JointMoments, DPEM; and it is a"),
+        ({"method": "joint", "n_iter": 4}, "n_iter is for the method scale_free; a published one has its own options"),
         ({"covariance_type": "round"}, "covariance_type must be one of full, tied, diag, spherical"),
-        ({"noise": "LGL"}, "noise must be one of GGG, LLG"),
-        ({"composition": "free"}, "composition must be one of linear, advanced, zcdp, moments"),
         ({"missing": "drop"}, "missing must be one of error, ignore"),
         ({"n_iter": 0}, "n_iter must be"),
         ({"n_iter": 2.5}, "n_iter must be"),
@@ -235,3 +238,22 @@ def test_rows_that_cannot_be_scored_by_a_schema():
         fitted.score({"age": [None], "region": ["north"], "smokes": [True]})
     with pytest.raises(ValueError, match="not among its categories"):
         fitted.score({"age": [30.0], "region": ["atlantis"], "smokes": [True]})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"noise": "LGL"}, "noise must be one of GGG, LLG"),
+        ({"composition": "free"}, "composition must be one of linear, advanced, zcdp, moments"),
+        ({"delta_each": 0.0}, "delta_each must be a positive number, at most 1"),
+        ({"n_iter": 0}, "n_iter must be"),
+    ],
+    ids=repr,
+)
+def test_options_of_the_published_method(options, words):
+    with pytest.raises(ValueError, match=words):
+        tacit.published.DPEM(**options)
+    moved = options.keys() & {"noise", "composition"}
+    for name in moved:
+        with pytest.raises(TypeError, match=rf"Write method=tacit\.published\.DPEM\({name}="):
+            tacit.GaussianMixture(**options)

@@ -8,11 +8,11 @@ from scipy.stats import multivariate_normal
 
 import tacit
 from tacit.fitting.moment_weights import block_weights, clipping_radius
-from tacit.mixture.dp_em import JointSchedule, PerParameterSchedule, public_means
-from tacit.mixture.mixture import Mixture
-from tacit.mixture.published_compositions import COMPOSITIONS, noise_multipliers
+from tacit.mixture.mixture import Mixture, public_means
 from tacit.mixture.scale_free_schedule import scale_free_schedule
 from tacit.privacy import Budget, Plan
+from tacit.published import DPEM, JointMoments
+from tacit.published.compositions import COMPOSITIONS, noise_multipliers
 from tacit.statistics import TableLayout, moment_sensitivity
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -159,7 +159,7 @@ def test_the_schedule_is_known_beforehand(components, n_iter):
 @pytest.mark.parametrize("kind", KINDS)
 def test_simpler_covariances_release_fewer_numbers(kind):
     def numbers(kind):
-        return JointSchedule(3, 10, kind).steps()[-1].size
+        return JointMoments().schedule(3, 10, kind, Budget(1.0, 1e-6)).steps()[-1].size
 
     full = numbers("full")
     assert numbers(kind) == {"full": 198, "tied": 198, "diag": 63, "spherical": 36}[kind] <= full
@@ -217,7 +217,7 @@ def test_compositions_spend_what_their_formulas_say(composition, noise, epsilon,
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_exact_accounting_finds_every_composition_loose(composition):
     budget = Budget(1.0, 1e-4)
-    schedule = PerParameterSchedule(3, 10, "full", budget, composition=composition)
+    schedule = DPEM(composition=composition).schedule(3, 10, "full", budget)
     assert Plan(tuple(schedule.steps())).epsilon(1e-4) < 1.0
 
 

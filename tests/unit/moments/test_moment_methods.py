@@ -5,16 +5,16 @@ import pytest
 
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
-from tacit.moments.published_moments import published_moments, published_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget
+from tacit.published import AnalyzeGauss
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import as_source
 
 METHODS = {
     "iterated": (iterated_steps, iterated_moments),
     "staged": (two_stage_steps, two_stage_moments),
-    "published": (published_steps, published_moments),
+    "published": (AnalyzeGauss().steps, AnalyzeGauss().estimate),
 }
 every_relation = pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
 

@@ -114,6 +114,18 @@ def test_published_is_the_second_moment_in_the_ball():
     assert moments.privacy_.epsilon() <= 0.9
 
 
+def test_published_moments_are_an_object_and_make_one_release():
+    by_word, by_object = (
+        tacit.Moments(method=method, bounds=2.0, random_state=0).fit(np.ones((200, 2)))
+        for method in ("published", tacit.published.AnalyzeGauss())
+    )
+    np.testing.assert_array_equal(by_word.covariance_, by_object.covariance_)
+    assert "AnalyzeGauss()" in by_object.privacy_.notes[0]
+    assert tacit.FactorAnalysis.from_moments(by_object).method == by_object.method
+    with pytest.raises(ValueError, match="n_iter is for the method adaptive, iterated, staged"):
+        tacit.Moments(method="published", n_iter=2, bounds=2.0).fit(np.ones((200, 2)))
+
+
 def test_published_is_calibrated_anew_where_the_classical_formula_does_not_hold():
     moments = tacit.Moments(method="published", bounds=2.0, epsilon=30.0, random_state=0).fit(np.zeros((100, 2)))
     assert moments.privacy_.epsilon() <= 30.0

@@ -97,9 +97,7 @@ def test_every_step_is_explained(models, name):
 def test_steps_of_published_solvers_are_explained_too():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
-    model = tacit.LogisticRegression(classes=[0, 1], solver="svrg", n_iter=2, bounds=5, random_state=0).fit(
-        X, X[:, 0] > 0
-    )
+    model = tacit.LogisticRegression(classes=[0, 1], solver="svrg", bounds=5, random_state=0).fit(X, X[:, 0] > 0)
     page = Page(report_html(model)).text
     assert all(find_card(model).steps[step.name] in page for step in model.privacy_.plan.steps)
     assert "newton alone keeps account" in page

@@ -13,14 +13,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit.privacy import Budget, Gaussian, Laplace, Ledger, PrivacyError
+from tacit.published import CatoniMean
 
 METHODS = {
     "adaptive": {},
     "adaptive about 0": {"centre": 0.0},
     "clipped": {"method": "clipped", "moment_bound": 8.0},
-    "robust": {"method": "robust", "moment_bound": 8.0},
+    "robust": {"method": CatoniMean(moment_bound=8.0)},
     "bounds": {"method": "clipped", "bounds": (-50.0, 50.0)},
-    "scale": {"method": "robust", "scale": 30.0},
+    "scale": {"method": CatoniMean(scale=30.0)},
 }
 every_method = pytest.mark.parametrize("options", METHODS.values(), ids=METHODS)
 every_relation = pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])
@@ -221,8 +222,9 @@ def test_intervals_hold_the_mean(options, noise):
 def test_intervals_for_other_moments():
     rows = np.random.default_rng(0).lognormal(size=(5000, 1))
     for order, moment in ((1.5, math.exp(1.125)), (3, math.exp(4.5))):
-        for method in ("clipped", "robust"):
-            model = tacit.RobustMean(method=method, moment_bound=moment, moment_order=order, random_state=0).fit(rows)
+        known = {"moment_bound": moment, "moment_order": order}
+        for options in ({"method": "clipped", **known}, {"method": CatoniMean(**known)}):
+            model = tacit.RobustMean(random_state=0, **options).fit(rows)
             low, high = model.interval()
             assert low[0] < math.exp(0.5) < high[0]
 
@@ -243,16 +245,16 @@ def test_intervals_that_nothing_vouches_for_are_refused(rows):
     [
         ({"method": "winsorised"}, "method must be one of"),
         ({"method": "clipped"}, "needs moment_bound"),
-        ({"method": "robust", "bounds": (0, 1)}, "needs moment_bound"),
+        ({"method": "robust", "bounds": (0, 1)}, r"method=tacit\.published\.CatoniMean\(moment_bound=4\.0\)"),
+        ({"method": CatoniMean(moment_bound=1.0), "moment_bound": 1.0}, "has options of its own"),
+        ({"method": CatoniMean(moment_bound=(1.0, 2.0, 3.0))}, "moment_bound must be"),
         ({"moment_bound": 3.0}, "finds its own scale"),
         ({"scale": 3.0}, "finds its own scale"),
         ({"method": "clipped", "moment_bound": -1.0}, "moment_bound must be a positive"),
         ({"method": "clipped", "moment_bound": [1.0, 2.0, 3.0]}, "moment_bound must be"),
         ({"method": "clipped", "moment_bound": "large"}, "moment_bound must be"),
         ({"method": "clipped", "moment_bound": 1.0, "scale": "thesis"}, "scale must be one of"),
-        ({"method": "robust", "moment_bound": 1.0, "scale": "improved", "delta": 0.0}, "depends on delta"),
-        ({"method": "robust", "moment_bound": 1.0, "scale": "thesis", "moment_order": 3}, "second moments"),
-        ({"method": "robust", "moment_bound": 1.0, "moment_order": 4}, "clip instead"),
+        ({"method": CatoniMean(moment_bound=1.0, scale="improved"), "delta": 0.0}, "depends on delta"),
         ({"method": "clipped", "moment_bound": 1.0, "moment_order": 1}, "over 1"),
         ({"method": "clipped", "scale": 0.0}, "scale must be a positive"),
         ({"centre": np.inf}, "centre must be"),
@@ -272,6 +274,24 @@ def test_bad_options_are_refused_and_not_charged(rows, options, words, tmp_path)
     with pytest.raises((ValueError, PrivacyError), match=words):
         tacit.RobustMean(ledger=ledger.account("people"), **options).fit(rows)
     assert not ledger.history("people")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "needs moment_bound"),
+        ({"moment_bound": "large"}, "moment_bound must be a positive"),
+        ({"moment_bound": -1.0}, "moment_bound must be a positive"),
+        ({"moment_bound": 1.0, "scale": None}, "scale must be a positive"),
+        ({"moment_bound": 1.0, "scale": "best"}, "scale must be one of"),
+        ({"moment_bound": 1.0, "scale": "thesis", "moment_order": 3}, "second moments"),
+        ({"moment_bound": 1.0, "moment_order": 4}, "clip instead"),
+    ],
+    ids=str,
+)
+def test_options_of_the_published_mean_are_checked(options, words):
+    with pytest.raises(ValueError, match=words):
+        CatoniMean(**options)
 
 
 def test_missing_cells_are_refused_and_not_charged(rows, tmp_path):

@@ -83,8 +83,11 @@ def rows_of_zeros(n):
 @functools.cache
 def fitted(epsilon, n, second, options):
     """The model, of which the scale and the noise matter."""
-    delta = 1 / n * (1 - 1e-9)
-    model = tacit.RobustMean(epsilon=epsilon, delta=delta, moment_bound=second, random_state=0, **dict(options))
+    delta, options = 1 / n * (1 - 1e-9), {"moment_bound": second, **dict(options)}
+    if options["method"] == "robust":
+        moved = {name: options.pop(name) for name in ("moment_bound", "scale") if name in options}
+        options["method"] = tacit.published.CatoniMean(**moved)
+    model = tacit.RobustMean(epsilon=epsilon, delta=delta, random_state=0, **options)
     return model.fit(rows_of_zeros(n))
 
 

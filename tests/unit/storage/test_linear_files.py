@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.published import SVRG, GradientDescent, RobustDescent
 from tacit.tables import Categorical, Numeric
 
 RNG = np.random.default_rng(0)
@@ -66,9 +67,11 @@ def test_linear_regressions_come_back_exactly(path, options):
 
 
 def test_robust_descent_comes_back_without_what_it_does_not_know(path):
-    options = {"bounds": None, "target_bounds": None, "method": "robust", "n_iter": 5, "moment_bound": 50.0}
+    method = RobustDescent(n_iter=5, moment_bound=50.0)
+    options = {"bounds": None, "target_bounds": None, "method": method}
     again = same(tacit.LinearRegression(**BOTH | options).fit(X, Y), path, (), prediction)
     assert not hasattr(again, "coef_errors_")
+    assert again.method == method
     with pytest.raises(ValueError, match="standard errors"):
         again.confidence_intervals()
 
@@ -113,10 +116,46 @@ def test_logistic_regressions_come_back_exactly(path, labels, options):
 
 
 def test_other_solvers_come_back_without_intervals(path):
-    model = tacit.LogisticRegression(classes=["high", "low"], solver="gradient", n_iter=5, **INPUTS).fit(X, SIDES)
+    model = tacit.LogisticRegression(classes=["high", "low"], solver=GradientDescent(n_iter=5), **INPUTS).fit(X, SIDES)
     again = same(model, path, ("classes_",), prediction, probabilities)
     with pytest.raises(ValueError, match='Intervals are for solver="newton"'):
         again.confidence_intervals()
+    assert again.solver == model.solver
+
+
+def as_stored_by_version_0_1(path, **parameters):
+    """Write the parameters of a file as version 0.1 had them."""
+    stored = json.loads(path.read_text())
+    stored["parameters"] |= parameters
+    path.write_text(json.dumps(stored))
+
+
+@pytest.mark.parametrize("method", [RobustDescent(n_iter=5, moment_bound=50.0, batch_size=0.5), "scores"], ids=str)
+def test_linear_regressions_of_version_0_1_are_read(path, method):
+    tacit.save_model(tacit.LinearRegression(method=method, **BOTH).fit(X, Y), path)
+    published = method != "scores"
+    as_stored_by_version_0_1(
+        path,
+        method="robust" if published else "scores",
+        moment_bound=50.0 if published else 1.0,
+        gradient_bounds=None,
+        coef_bound=None,
+        batch_size=0.5 if published else None,
+        learning_rate="auto",
+        n_iter=5 if published else "auto",
+    )
+    assert tacit.load_model(path).method == method
+
+
+@pytest.mark.parametrize("kind", [tacit.LogisticRegression, tacit.LinearSVC, tacit.HuberRegressor])
+def test_solvers_of_version_0_1_are_read(path, kind):
+    options, y = (BOTH, Y) if kind is tacit.HuberRegressor else ({"classes": ["high", "low"], **INPUTS}, SIDES)
+    model = kind(solver=SVRG(epochs=2), **options).fit(X, y)
+    tacit.save_model(model, path)
+    as_stored_by_version_0_1(path, solver="svrg", n_iter=2)
+    assert tacit.load_model(path).solver == model.solver
+    as_stored_by_version_0_1(path, solver="newton", n_iter=3)
+    assert (tacit.load_model(path).solver, tacit.load_model(path).n_iter) == ("newton", 3)
 
 
 def test_support_vector_classifiers_come_back_exactly(path):
@@ -192,7 +231,7 @@ def _set(*keys, value):
         _set("linear", "inputs", "means", value=[1.0]),
         _set("linear", "inputs", "deviations", value=[1.0, -1.0]),
         _set("parameters", "method", value="guess"),
-        _set("parameters", "moment_bound", value=0),
+        _set("parameters", "method", value={"name": "RobustDescent", "moment_bound": 0}),
         _set("estimator", value="LogisticRegression"),
         _set("columns", value=["a", "b"]),
     ],

@@ -36,7 +36,7 @@ def path(tmp_path):
         {"bounds": (-40, np.full(3, 70.0))},
         {"bounds": "private"},
         {"method": "joint", "init": "public", "prior": tacit.MixturePrior(degrees=7.5)},
-        {"method": "per_parameter", "noise": "LLG", "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
+        {"method": tacit.published.DPEM(noise="LLG"), "init": np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 20.0]])},
         {"missing": "ignore", "random_state": None},
         {"n_components": "auto"},
         {"n_components": range(1, 4)},
@@ -90,7 +90,8 @@ def test_clusters_come_back_exactly(path, options):
     [
         {},
         {"method": "staged", "bounds": 50},
-        {"method": "published", "n_iter": 1},
+        {"method": "published"},
+        {"method": tacit.published.AnalyzeGauss()},
         {"bounds": "private", "neighbors": "add_remove"},
         {"missing": "ignore", "random_state": None},
     ],
@@ -307,3 +308,30 @@ def test_files_with_the_options_of_a_published_method_among_those_of_the_estimat
     stored["parameters"] |= {"method": "dplloyd", "n_iter": 3}  # as version 0.1 has it
     path.write_text(json.dumps(stored))
     assert load_model(path).method == model.method
+
+
+def test_published_moments_and_factors_of_version_0_1_are_read(path):
+    options = {"method": tacit.published.AnalyzeGauss(), "bounds": (LOW, HIGH), "random_state": 0}
+    for model, word in ((tacit.Moments(**options), "published"), (tacit.FactorAnalysis(1, **options), "paper")):
+        save_model(model.fit(X), path)
+        stored = json.loads(path.read_text())
+        stored["parameters"] |= {"method": word, "n_iter": 3}  # as version 0.1 has it, which did not read n_iter here
+        path.write_text(json.dumps(stored))
+        assert (load_model(path).method, load_model(path).n_iter) == (word, "auto")
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        (tacit.published.DPEM(noise="LLG", n_iter=3), {"method": "per_parameter", "noise": "LLG", "n_iter": 3}),
+        (tacit.published.JointMoments(n_iter=3), {"method": "joint", "noise": "GGG", "n_iter": 3}),
+        ("scale_free", {"method": "scale_free", "noise": "GGG", "n_iter": "auto"}),
+    ],
+    ids=str,
+)
+def test_mixtures_of_version_0_1_are_read(path, method, parameters):
+    save_model(fit(method=method), path)
+    stored = json.loads(path.read_text())
+    stored["parameters"] |= {"composition": "zcdp", **parameters}
+    path.write_text(json.dumps(stored))
+    assert load_model(path).method == method

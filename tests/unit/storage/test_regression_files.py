@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
+from tacit.published import CatoniMean, ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 from tacit.tables import Categorical, Numeric
 
 RNG = np.random.default_rng(0)
@@ -166,15 +166,34 @@ def test_symmetric_mixtures_come_back_exactly(path, options):
         {},
         {"centre": [0.0, 1.0], "bounds": (-10, 10), "neighbors": "add_remove"},
         {"method": "clipped", "moment_bound": np.array([2.0, 9.0]), "moment_order": 3, "delta": 0.0},
-        {"method": "robust", "moment_bound": 9.0, "scale": "improved"},
-        {"method": "robust", "scale": np.array([3.0, 4.0]), "centre": 1.0},
+        {"method": CatoniMean(moment_bound=9.0, scale="improved")},
+        {"method": CatoniMean(scale=np.array([3.0, 4.0])), "centre": 1.0},
     ],
     ids=str,
 )
 def test_robust_means_come_back_exactly(path, options):
     model = tacit.RobustMean(**{"epsilon": 3.0, "random_state": 0} | options).fit(X)
-    interval = [lambda each: each.interval(0.9)] if "moment_bound" in options else []
+    known = "moment_bound" in options or getattr(model.method, "moment_bound", None) is not None
+    interval = [lambda each: each.interval(0.9)] if known else []
     same(model, path, ("mean_", "centre_", "scale_", "noise_std_"), interval)
+    assert tacit.load_model(path).method == model.method
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [
+        (CatoniMean(moment_bound=(2.0, 9.0), moment_order=3), {"moment_bound": [2.0, 9.0], "moment_order": 3}),
+        (CatoniMean(moment_bound=9.0, scale="thesis"), {"moment_bound": 9.0, "scale": "thesis"}),
+    ],
+    ids=str,
+)
+def test_robust_means_of_version_0_1_are_read(path, method, parameters):
+    tacit.save_model(tacit.RobustMean(method=method, random_state=0).fit(X), path)
+    stored = json.loads(path.read_text())
+    stored["parameters"] |= {"method": "robust", **parameters}
+    path.write_text(json.dumps(stored))
+    loaded = tacit.load_model(path)
+    assert (loaded.method, loaded.moment_bound, loaded.moment_order, loaded.scale) == (method, None, 2, "auto")
 
 
 def _set(*keys, value):

@@ -1,52 +1,147 @@
-"""Moment perturbation as published: DP-EM for Gaussian mixtures (Park, Foulds, Chaudhuri and Welling, 2017).
+"""Moment perturbation for Gaussian mixtures: DP-EM as published, and one release of all moments in an iteration.
 
-Two methods, which stand under their own names beside the default:
-
-- ``fit_per_parameter`` is the paper's. Weights, each mean and each covariance are mechanisms of their own, 2K + 1 of
-  them in an iteration, with noise from one of four compositions (:mod:`tacit.mixture.published_compositions`). Four
-  things are corrected. Sums are divided by the *noisy* count. Covariances are centred with the *noisy* mean. Counts are
-  at least their noise. Nothing is scaled by the data. Where the paper states the sensitivity 2 for weights and second
-  moments, sqrt(2) is proved and used.
-- ``fit_joint`` makes one release of all moments in an iteration, which costs what a single mechanism does.
-
-Both work in the public ball of radius sqrt(d): noise is sized for the bounds, not for the components.
+Both work in the public ball of radius sqrt(d): noise is sized for the bounds, not for the components. They start from
+public points, unless the user gives means.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tacit.arrays import Array
+from tacit.fitting.parameters import check_count, check_positive, check_word
 from tacit.fitting.progress import Watch
-from tacit.mixture.mixture import Mixture
+from tacit.fitting.published import PublishedMethod, keep_stated_noise
+from tacit.mixture.mixture import Mixture, public_means
 from tacit.mixture.prior import MixturePrior
-from tacit.mixture.published_compositions import noise_multipliers
-from tacit.privacy import Budget, Gaussian, Laplace, Step
+from tacit.privacy import Budget, Gaussian, Laplace, Plan, Relation, Step
+from tacit.published.compositions import COMPOSITIONS, noise_multipliers
 from tacit.release import Curator
 from tacit.statistics import ComponentMoments, CovarianceType, numbers_in_second_moment
 
 # Names of the steps of the plans.
 WEIGHTS, MEANS, COVARIANCES, MOMENTS = "weights", "means", "covariances", "moments"
 
-# Number of iterations of EM where n_iter is "auto". experiments/dpem_figure2.py and dpem_figure3.py set their own.
-_ITERATIONS = 10
 # Least eigenvalue of a covariance, in units of the squared radius. The paper says "some value near zero".
 _LEAST_EIGENVALUE = 1e-3
 
 
+@dataclass(frozen=True, kw_only=True)
+class JointMoments(PublishedMethod):
+    """One release of all moments in an iteration of EM, which costs what a single mechanism of :class:`DPEM` does.
+
+    Parameters
+    ----------
+    n_iter : int, default 10
+        Number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
+    >>> method = tacit.published.JointMoments(n_iter=5)
+    >>> options = {"bounds": (-4, 4), "init": [[-1.0, 0.0], [1.0, 0.0]], "random_state": 0}
+    >>> tacit.GaussianMixture(2, method=method, **options).fit(X).weights_.round(1)
+    array([0.6, 0.4])
+    """
+
+    n_iter: int = 10
+
+    def __post_init__(self) -> None:
+        check_count("n_iter", self.n_iter)
+
+    def schedule(
+        self, n_components: int, columns: int, covariance_type: CovarianceType, budget: Budget
+    ) -> JointSchedule:
+        """Return the releases of a fit."""
+        return JointSchedule(n_components, columns, covariance_type, self.n_iter)
+
+    def fit_mixture(self, *arguments: Any) -> Mixture:
+        """Return a private mixture, as :func:`fit_joint` does."""
+        return fit_joint(*arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPEM(PublishedMethod):
+    """DP-EM for Gaussian mixtures: weights, each mean and each covariance are mechanisms of their own.
+
+    Park, Foulds, Chaudhuri and Welling (2017). There are 2K + 1 mechanisms in an iteration, with noise from one of four
+    compositions (:mod:`tacit.published.compositions`). Four things are corrected. Sums are divided by the *noisy*
+    count. Covariances are centred with the *noisy* mean. Counts are at least their noise. Nothing is scaled by the
+    data. Where the paper states the sensitivity 2 for weights and second moments, sqrt(2) is proved and used.
+
+    Parameters
+    ----------
+    noise : {"GGG", "LLG"}, default "GGG"
+        Gaussian noise throughout, or Laplace noise on weights and means.
+    composition : {"linear", "advanced", "zcdp", "moments"}, default "zcdp"
+        How the paper divides the budget among mechanisms.
+    delta_each : float, optional
+        The delta of one Gaussian mechanism. By default the budget's delta / 10^4, as in the paper's Figure 3.
+    n_iter : int, default 10
+        Number of iterations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal([-2, 0], 0.5, (4000, 2)), rng.normal([2, 1], 0.5, (6000, 2))])
+    >>> method = tacit.published.DPEM(composition="zcdp", n_iter=5)
+    >>> options = {"bounds": (-4, 4), "init": [[-1.0, 0.0], [1.0, 0.0]], "random_state": 0}
+    >>> model = tacit.GaussianMixture(2, method=method, epsilon=4.0, **options).fit(X)
+    >>> model.weights_.round(1), model.n_iter_
+    (array([0.6, 0.4]), 25)
+    """
+
+    noise: str = "GGG"
+    composition: str = "zcdp"
+    delta_each: float | None = None
+    n_iter: int = 10
+
+    def __post_init__(self) -> None:
+        check_word("noise", self.noise, ("GGG", "LLG"))
+        check_word("composition", self.composition, COMPOSITIONS)
+        if self.delta_each is not None:
+            check_positive("delta_each", self.delta_each, most=1.0)
+        check_count("n_iter", self.n_iter)
+
+    def schedule(
+        self, n_components: int, columns: int, covariance_type: CovarianceType, budget: Budget
+    ) -> PerParameterSchedule:
+        """Return the releases of a fit that spends this budget."""
+        multipliers = noise_multipliers(
+            self.composition, self.noise, budget, n_components, self.n_iter, self.delta_each
+        )
+        return PerParameterSchedule(
+            n_components, columns, covariance_type, self.n_iter, self.noise == "LLG", multipliers
+        )
+
+    def plan(self, steps: list[Step], budget: Budget, neighbors: Relation) -> Plan:
+        """Return the plan, with the paper's noise where exact accounting admits it."""
+        return keep_stated_noise(steps, budget, neighbors)
+
+    def fit_mixture(self, *arguments: Any) -> Mixture:
+        """Return a private mixture, as :func:`fit_per_parameter` does."""
+        return fit_per_parameter(*arguments)
+
+
 @dataclass(frozen=True)
 class JointSchedule:
-    """The releases of ``fit_joint``: one of all moments in each iteration.
+    """The releases of :func:`fit_joint`: one of all moments in each iteration.
 
     Parameters
     ----------
     n_components, columns : int
     covariance_type : {"full", "tied", "diag", "spherical"}
-    n_iter : int or "auto"
-        Number of iterations.
+    iterations : int
 
     Examples
     --------
@@ -57,12 +152,7 @@ class JointSchedule:
     n_components: int
     columns: int
     covariance_type: CovarianceType
-    n_iter: int | str = "auto"
-
-    @property
-    def iterations(self) -> int:
-        """Number of iterations."""
-        return _ITERATIONS if self.n_iter == "auto" else int(self.n_iter)
+    iterations: int
 
     @property
     def n_releases(self) -> int:
@@ -77,36 +167,25 @@ class JointSchedule:
 
 @dataclass(frozen=True)
 class PerParameterSchedule:
-    """The releases of ``fit_per_parameter``: weights, each mean and each covariance in each iteration.
+    """The releases of :func:`fit_per_parameter`: weights, each mean and each covariance in each iteration.
 
     Parameters
     ----------
     n_components, columns : int
     covariance_type : {"full", "tied", "diag", "spherical"}
-    budget : Budget
-        What the composition divides.
-    n_iter : int or "auto"
-        Number of iterations.
-    noise : {"GGG", "LLG"}
-        Gaussian noise throughout, or Laplace noise on weights and means.
-    composition : {"linear", "advanced", "zcdp", "moments"}
-    delta_each : float, optional
-        The delta of one Gaussian mechanism.
+    iterations : int
+    laplace : bool
+        Whether weights and means have Laplace noise. Otherwise all noise is Gaussian.
+    multipliers : dict from str to float
+        The noise of each step, relative to its sensitivity.
     """
 
     n_components: int
     columns: int
     covariance_type: CovarianceType
-    budget: Budget
-    n_iter: int | str = "auto"
-    noise: str = "GGG"
-    composition: str = "zcdp"
-    delta_each: float | None = None
-
-    @property
-    def iterations(self) -> int:
-        """Number of iterations."""
-        return _ITERATIONS if self.n_iter == "auto" else int(self.n_iter)
+    iterations: int
+    laplace: bool
+    multipliers: Mapping[str, float]
 
     @property
     def n_releases(self) -> int:
@@ -115,16 +194,13 @@ class PerParameterSchedule:
 
     def steps(self) -> list[Step]:
         """Return three steps, with the noise that the composition allows."""
-        multipliers = noise_multipliers(
-            self.composition, self.noise, self.budget, self.n_components, self.iterations, self.delta_each
-        )
-        first = Laplace if self.noise == "LLG" else Gaussian
+        first = Laplace if self.laplace else Gaussian
         many = self.iterations * self.n_components
         seconds = numbers_in_second_moment(_measured_kind(self.covariance_type), self.columns)
         return [
-            first(WEIGHTS, multipliers[WEIGHTS], self.iterations, self.n_components),
-            first(MEANS, multipliers[MEANS], many, self.columns),
-            Gaussian(COVARIANCES, multipliers[COVARIANCES], many, seconds),
+            first(WEIGHTS, self.multipliers[WEIGHTS], self.iterations, self.n_components),
+            first(MEANS, self.multipliers[MEANS], many, self.columns),
+            Gaussian(COVARIANCES, self.multipliers[COVARIANCES], many, seconds),
         ]
 
 
@@ -194,18 +270,6 @@ def fit_per_parameter(
             watch(done := done + 1, schedule.n_releases)
         mixture = most_probable(counts, np.stack(new_means), covariances, kind, prior)
     return mixture.by_weight()
-
-
-def public_means(count: int, columns: int) -> Array:
-    """Return `count` points spread over the ball of radius sqrt(d) / 2, the same each time.
-
-    Examples
-    --------
-    >>> public_means(2, 3).shape
-    (2, 3)
-    """
-    directions = np.random.default_rng(20170).normal(size=(count, columns))
-    return directions / np.linalg.norm(directions, axis=1, keepdims=True) * (math.sqrt(columns) / 2)
 
 
 def public_mixture(n_components: int, columns: int, means: Array | None = None) -> Mixture:
