@@ -84,7 +84,7 @@ def forecast(
     tables : int, default 3
         How many tables to try.
     seed : int
-        Of the simulation, which concerns no one's rows: the same seed gives the same figures.
+        The seed of the simulation, which concerns no one's rows. The same seed gives the same figures.
     advance : callable, optional
         Called as ``advance(1)`` after each fit; there are ``tables * (1 + len(epsilons))``.
     **options
@@ -101,8 +101,8 @@ def forecast(
     told: dict[str, Any] = {"bounds": setting.bounds, **options}
     if size is not None:
         told[card.trial.size.parameter] = size
-    if card.target == "number" and setting.domain.schema is None:
-        told["target_bounds"] = setting.bounds
+    if card.target is not None and setting.domain.schema is None:
+        told |= {"target_bounds": setting.bounds} if card.target == "number" else {"classes": [0, 1]}
     judged: list[list[dict[str, float]]] = [[] for _ in epsilons]
     plans: list[Plan] = []
     for table in range(tables):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.card import ModelCard, Predictions, Results, Without, later
+from tacit.models.card import Figure, ModelCard, Predictions, Results, Trial, Without, later
 from tacit.models.command import Command, FitRequest, Option, OptionError, fit_request
 from tacit.models.linear import LINEAR_INPUTS, SOLVER_STEPS, coefficient_cells, explain_coefficients, summarise
 from tacit.models.options import INTERCEPT, MISSING, TARGET
@@ -138,7 +138,8 @@ def _usual_loss() -> dict[str, Any]:
     }
 
 
-_NO_FORECAST = Without("Nobody has simulated tables for it yet.")
+_ACCURACY_LOST = Figure("accuracy lost", "{value:.2%}", worst=True)
+_SIMULATED = "that is of logistic regression, on simulated tables of classes that go with the inputs."
 _STORED = {
     "classes": "[C], all labels",
     "predictor": '{"coefficients": [K][1 + d]} in coordinates of z, K being 1 for two classes, and "inputs": '
@@ -166,7 +167,11 @@ CARDS = (
             name="Logistic regression",
             why_no_errors="Of all solvers, newton alone keeps account of how far off they may be.",
         ),
-        trial=_NO_FORECAST,
+        trial=Trial(
+            later("tacit.models.trials.classification", "draw"),
+            f"{_SIMULATED} Log-loss: nats per new row. Accuracy: proportion of new rows.",
+            {"log_loss": Figure("log-loss more", "{value:.4f}", worst=True), "accuracy_lost": _ACCURACY_LOST},
+        ),
         parameters=_PARAMETERS,
     ),
     ModelCard(
@@ -186,7 +191,11 @@ CARDS = (
             name="Linear support vector classifier",
             why_no_errors="How far off they may be is not known with this loss. LogisticRegression has intervals.",
         ),
-        trial=_NO_FORECAST,
+        trial=Trial(
+            later("tacit.models.trials.classification", "draw"),
+            f"{_SIMULATED} Accuracy: proportion of new rows.",
+            {"accuracy_lost": _ACCURACY_LOST},
+        ),
         parameters=_PARAMETERS,
     ),
     ModelCard(

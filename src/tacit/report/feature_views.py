@@ -22,7 +22,7 @@ class FeatureView:
     Parameters
     ----------
     features : tuple of Feature
-        Of encoded rows: a category has one for each level.
+        The features of encoded rows; a category has one for each level.
     ignored : tuple of str
         Names of columns that the schema leaves out.
     """
@@ -43,7 +43,7 @@ class ClusterView(FeatureView):
     Parameters
     ----------
     centres : (K, d) array
-        As they are shown: numbers in their units, levels as shares.
+        Centres as they are shown: numbers in their units, levels as proportions.
     standing : (K, d) array
         How far a centre is from the middle of all, in the distances that clusters are found by: from -1 to 1, the
         largest of all being 1.
@@ -128,7 +128,7 @@ class MomentsView(FeatureView):
     Parameters
     ----------
     means, deviations : (d,) arrays
-        As they are shown.
+        Moments as they are shown.
     correlations : (d, d) array
 
     Examples
@@ -159,7 +159,7 @@ class MomentsView(FeatureView):
     def strongest(self, most: int) -> list[tuple[int, int, float]]:
         """Return the strongest correlations, the largest first: of features of different columns, and one for a pair.
 
-        Of two columns with levels, many would say the same again.
+        Many pairs of levels of the same two columns would say the same again.
         """
         rows, others = np.triu_indices(len(self.features), 1)
         order = np.argsort(-np.abs(self.correlations[rows, others]), kind="stable")
@@ -180,7 +180,7 @@ class FactorView(FeatureView):
     Parameters
     ----------
     means, deviations : (d,) arrays
-        As they are shown; of the model.
+        Parameters of the model, as they are shown.
     loadings : (d, q) array
         Correlation of each feature with each factor.
     unique : (d,) array

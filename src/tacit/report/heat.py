@@ -35,7 +35,7 @@ def heat_table(
     caption : str
         What is in it.
     class_ : str
-        Of the table.
+        The class of the table.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def element(name: str, *children: Child, **attributes: str | float | bool | None
     Parameters
     ----------
     name : str
-        Of the element, such as "p".
+        The name of the element, such as "p".
     *children : str, Html or None
         Its content; plain text is escaped, None left out.
     **attributes

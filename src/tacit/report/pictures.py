@@ -38,7 +38,7 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
     ----------
     view : MixtureView
     first, second : NumberColumn
-        Of the horizontal and the vertical axis.
+        The columns on the horizontal and the vertical axis.
     key : str
         Unlike that of any other picture on the page.
     """

@@ -33,11 +33,11 @@ class TableView:
     Parameters
     ----------
     shares : dict of arrays
-        Of the bins of numbers, or of levels, by column; a last one, where there is one more, of missing cells.
+        Probabilities of the bins of numbers, or of levels, by column. One more may be that of missing cells.
     edges : dict of arrays
-        Of the bins of numbers, by column.
+        Edges of the bins of numbers, by column.
     levels : dict of lists of str
-        Of the other columns.
+        Levels of the other columns.
     whole : set of str
         Names of columns of whole numbers, which are in the middle of their bins.
     ignored : tuple of str

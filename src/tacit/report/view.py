@@ -49,12 +49,12 @@ class MixtureView:
     Parameters
     ----------
     weights, means, covariances : (K,), (K, d) and (K, d, d) arrays
-        Of the columns of numbers, in their units.
+        Means and covariances of the columns of numbers, in their units.
     columns : tuple of NumberColumn and LevelColumn
     ignored : tuple of str
         Names of columns that the schema leaves out.
     probabilities : dict of (K, levels) arrays
-        Of the columns with levels, by name, in the order of their levels.
+        Probabilities of levels, by the column's name, in the order of its levels.
 
     Examples
     --------

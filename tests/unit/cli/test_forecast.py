@@ -161,3 +161,27 @@ def test_one_regression_is_forecast_nearly_exactly():
     assert found.figures["prediction_error"] < 0.05
     with pytest.raises(ValueError, match="2 columns or more"):
         forecast("regressions", Setting.of(None, 1), 100, 1, [1.0])
+
+
+@pytest.mark.parametrize("setting", [Setting.of(None, 4), Setting.of(MIXED, 4, "income")], ids=["numbers", "schema"])
+@pytest.mark.parametrize("kind", ["linear", "huber"])
+def test_lines_are_forecast(kind, setting):
+    low, high = forecast(kind, setting, 8000, None, [0.05, 10.0], tables=2)
+    assert high.figures["prediction_error"] < 0.6 * low.figures["prediction_error"]
+    assert -0.001 < high.figures["explained_lost"] < 0.02
+
+
+@pytest.mark.parametrize("target", [None, "smoker", "region"])
+@pytest.mark.parametrize("kind", ["logistic", "svc"])
+def test_classes_are_forecast(kind, target):
+    setting = Setting.of(None, 4) if target is None else Setting.of(MIXED, 4, target)
+    if (kind, target) == ("svc", "region"):
+        with pytest.raises(ValueError, match="two classes"):
+            forecast(kind, setting, 1000, None, [1.0])
+        return
+    low, high = forecast(kind, setting, 8000, None, [0.05, 10.0], tables=2)
+    assert abs(high.figures["accuracy_lost"]) < 0.02
+    assert high.figures["accuracy_lost"] < low.figures["accuracy_lost"]
+    if kind == "logistic":
+        assert -0.01 < high.figures["log_loss"] < 0.02
+        assert high.figures["log_loss"] < low.figures["log_loss"]

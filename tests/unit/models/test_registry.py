@@ -244,3 +244,22 @@ def test_a_room_has_no_list_of_models_of_its_own(room):
             if names & PUBLIC and path.name != "demo.py":
                 named.add(path.name)
     assert named == set()
+
+
+@pytest.mark.parametrize(
+    "options", [("huber", "--target", "b"), ("svc", "--target", "c", "--classes", "0", "1"), ("mean",), ("symmetric",)]
+)
+def test_a_command_fits_saves_reports_and_predicts(options, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("a", "b", "c") if "--classes" in options else ("a", "b")
+    columns = [X, (X[:, :1] > 0).astype(int)][: len(names) - 1]
+    np.savetxt("rows.csv", np.hstack(columns), delimiter=",", header=",".join(names), comments="", fmt="%.6g")
+    known = () if options == ("mean",) else ("--bounds", "-1", "1")
+    run = CliRunner().invoke(app, ["fit", options[0], "rows.csv", *known, *options[1:], "--report", "page.html"])
+    assert run.exit_code == 0, run.output
+    model = tacit.load_model("model.tacit")
+    assert "What was found" in Path("page.html").read_text(encoding="utf-8")
+    if not isinstance(find_card(model).predictions, Without):
+        run = CliRunner().invoke(app, ["predict", "model.tacit", "rows.csv", "-o", "out.csv"])
+        assert run.exit_code == 0, run.output
+        assert len(Path("out.csv").read_text(encoding="utf-8").splitlines()) == 1 + len(X)
