@@ -108,9 +108,9 @@ def moved_names(package: str, modules: Mapping[str, str]) -> Callable[[str], obj
 
     Examples
     --------
-    >>> moved_names("tacit.statistics", {"EMGradient": "tacit.published.statistics.em_gradients"})("EMGradient")
+    >>> moved_names("tacit.statistics", {"Smoothed": "tacit.published.statistics"})("Smoothed")
     Traceback (most recent call last):
-    AttributeError: tacit.published.statistics.EMGradient is tacit.published.statistics.em_gradients.EMGradient now.
+    AttributeError: tacit.statistics.Smoothed is tacit.published.statistics.Smoothed now.
     """
 
     def get_attribute(name: str) -> object:
