@@ -111,8 +111,7 @@ def test_long_search_finds_no_counterexample(influence, neighbors, norm):
 
 def test_search_finds_the_closed_form_used_where_it_cancels():
     """What the mandatory clip is for: a formula that is exact on paper, and off by millions in floating point."""
-    from tacit.published.statistics.influence import smoothed_bound
-    from tacit.published.statistics.influence import _closed_form
+    from tacit.published.statistics.influence import _closed_form, smoothed_bound
 
     class AsPrinted(Smoothed):
         def unit_influence(self, u):
