@@ -50,7 +50,7 @@ def lines_of_code(path: Path) -> int:
 
 
 def default_fits() -> None:
-    """Fit every model of the registry once, as usual; one that no command fits, such as a loss of one's own, is none."""
+    """Fit every model of the registry that has a command, as its card says is usual."""
     import numpy as np
 
     rng = np.random.default_rng(0)

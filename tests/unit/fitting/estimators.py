@@ -1,4 +1,4 @@
-"""Every estimator of the registry, with the usual parameters of its card and a budget that a small table can do with."""
+"""Every estimator of the registry, with its usual parameters and a budget that is enough for a small table."""
 
 import numpy as np
 
