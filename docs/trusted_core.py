@@ -1,4 +1,7 @@
-"""What must be believed to believe the guarantee, in lines of code: ``python docs/trusted_core.py``.
+"""What must be believed to believe the guarantee, in lines of code.
+
+``python docs/trusted_core.py`` prints the table, and ``python docs/trusted_core.py --write`` puts it into
+``docs/architecture.md``.
 
 Rows are read by some rooms alone. A mistake there can break the promise. A mistake anywhere else cannot, because what
 is outside sees released values only, and replay tests prove that by machine. The script counts the lines of these rooms
@@ -9,13 +12,16 @@ while they are fitted: it fits each of them and watches.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from pathlib import Path
 
 import tacit
+from tacit.models import CARDS, Without
 
 PACKAGE = Path(tacit.__file__).parent
+PAGE = Path(__file__).with_name("architecture.md")
 ROOMS = {
     "privacy": "what a plan costs, and what was spent",
     "release": "the door: sums, noise, choices, minima, row maps",
@@ -44,24 +50,17 @@ def lines_of_code(path: Path) -> int:
 
 
 def default_fits() -> None:
-    """Fit every estimator once, with its defaults."""
+    """Fit every model of the registry that has a command, as its card says is usual."""
     import numpy as np
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = X @ [1.0, -1.0] + rng.normal(size=400)
-    both = {"bounds": 5.0, "target_bounds": 10.0}
-    for model in (tacit.GaussianMixture(2, bounds=5.0), tacit.KMeans(2, bounds=5.0), tacit.Moments(bounds=5.0)):
-        model.fit(X)
-    for model in (tacit.FactorAnalysis(1, bounds=5.0), tacit.TableModel(bounds=5.0), tacit.RobustMean()):
-        model.fit(X)
-    tacit.SymmetricMixture(bounds=5.0).fit(X)
-    for kind in (tacit.LinearRegression, tacit.Ridge, tacit.Lasso, tacit.ElasticNet, tacit.HuberRegressor):
-        kind(**both).fit(X, y)
-    for kind in (tacit.MixtureOfRegressions, tacit.MissingCovariateRegression):
-        kind(**both).fit(X, y)
-    for kind in (tacit.LogisticRegression, tacit.LinearSVC):
-        kind(bounds=5.0, classes=[0, 1]).fit(X, (y > 0).astype(int))
+    targets = {None: (), "number": (y,), "class": ((y > 0).astype(int),)}
+    public = {None: {}, "number": {"target_bounds": 10.0}, "class": {"classes": [0, 1]}}
+    for card in CARDS.values():
+        if not isinstance(card.command, Without):
+            card.estimator(**{"bounds": 5.0, **public[card.target], **card.usual()}).fit(X, *targets[card.target])
 
 
 def modules_entered() -> set[Path]:
@@ -104,5 +103,13 @@ def table() -> str:
     return "\n".join([*rows, f"| all | | {total[0]:,} | {total[1]:,} |"])
 
 
+def with_table(page: str, table: str) -> str:
+    """Return the page with this table in the place of the one that it has."""
+    return re.sub(r"\| what \| what is believed \|.*?\| all \|[^\n]*", lambda _: table, page, flags=re.DOTALL)
+
+
 if __name__ == "__main__":
-    print(table())
+    if "--write" in sys.argv:
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), table()), encoding="utf-8")
+    else:
+        print(table())

@@ -42,6 +42,10 @@ class PrivateEstimator(BaseEstimator):
     ``_method_parameter``, ``_methods`` and ``_published`` say what ``method`` may be, where there is one; see
     :mod:`tacit.fitting.published`.
 
+    A file needs four members more of a subclass. ``fit`` sets ``n_iter_``, the number of releases. ``_stored()``
+    returns what the fit found, for JSON, and ``_restore(values)`` takes it back. ``_about`` ends the sentence "A row is
+    centre + scale * z, and ..." in the file.
+
     A fit that begins forgets all that an earlier one found, and a fit that fails leaves nothing. So a certificate never
     stands beside numbers that it is not about.
 
@@ -110,11 +114,23 @@ class PrivateEstimator(BaseEstimator):
         bounds = (-1.0, 1.0) if isinstance(self.bounds, str) else self.bounds  # A placeholder.
         return Domain.from_bounds(bounds, self.n_features_in_, source.columns), numeric(source)
 
-    def _check_rows(self, rows: Source, least: int, what: str, delta: float | None = None) -> int | None:
+    def _check_rows(
+        self, rows: Source, least: int = 1, parameter: str | None = None, *, delta: float | None = None
+    ) -> int | None:
         """Refuse what cannot be fitted, before anything is charged; return the number of rows where it is public.
 
-        There must be at least as many rows as `least`, the value of the parameter called `what`. The pass over the rows
-        also finds cells that cannot be read. `delta` is what will be spent of it, if less than there is.
+        The number is secret, and None, under ``add_remove`` and with ``missing="ignore"``. A model that needs it then
+        measures it. The pass over the rows also finds cells that cannot be read.
+
+        Parameters
+        ----------
+        rows : Source
+        least : int
+            How many rows a fit takes at least.
+        parameter : str, optional
+            The parameter that has the value `least`, for the message.
+        delta : float, optional
+            The part of delta that will be spent, if that is not all of it.
         """
         if has_missing(rows) and self.missing == "error":
             raise ValueError(
@@ -124,9 +140,9 @@ class PrivateEstimator(BaseEstimator):
         if self.neighbors != "replace_one":
             return None  # The number of rows is secret, and not even asked for.
         if rows.n_rows < least:
+            needed = f"{least} for {parameter}={least}" if parameter else f"{least}"
             raise ValueError(
-                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}) and {what}={least}; that takes at least as "
-                "many rows."
+                f"There are {rows.n_rows} row(s) (n_samples={rows.n_rows}), and a fit takes at least {needed}."
             )
         delta = self.delta if delta is None else delta
         if delta >= 1 / rows.n_rows:
@@ -161,7 +177,10 @@ class PrivateEstimator(BaseEstimator):
         return method.plan(steps, budget, self.neighbors)
 
     def _enter(self, curator: Curator, domain: Domain) -> Domain:
-        """Have rows pass through the domain, found privately first where that was asked for; return the domain."""
+        """Have the curator bring rows inside the bounds and into standard coordinates; return the domain.
+
+        Where ``bounds="private"``, the bounds are found first, by a release.
+        """
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
         domain = self._shaped(domain)
@@ -186,7 +205,7 @@ class PrivateEstimator(BaseEstimator):
             self.feature_names_in_ = np.array(domain.names, dtype=object)
 
     def _shaped(self, domain: Domain) -> Domain:
-        """Return the domain in the form that the model wants; it must hold the one that is known."""
+        """Return the domain in the form that the model wants, such as the box around a ball; it must hold `domain`."""
         return domain
 
     def _certify(self, curator: Curator, budget: Budget, rows: int | None, notes: Sequence[str]) -> None:

@@ -92,7 +92,7 @@ class ERM(PrivateEstimator):
         pure = published is not None and not published.needs_delta and not isinstance(self.bounds, str)
         budget = check_budget(self, pure=pure)
         domain, rows = open_with_target(self, X, y)
-        n_rows = self._check_rows(rows, 2, "least number of rows")
+        n_rows = self._check_rows(rows, 2)
         solver = self.solver
         if solver == "auto":
             solver = "newton" if penalty is None else "accmd"

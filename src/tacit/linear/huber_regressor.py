@@ -80,7 +80,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         """
         budget = self._checked()
         domain, rows = open_with_target(self, X, y)
-        n_rows = self._check_rows(rows, 2, "least number of rows")
+        n_rows = self._check_rows(rows, 2)
         risk = Risk(
             HuberLoss(self.threshold),
             _in_residual_scales,

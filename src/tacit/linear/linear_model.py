@@ -105,7 +105,7 @@ class LinearModelMixin(RegressorMixin):
         self._check_options()
         budget = check_budget(self, missing=("error", "ignore"))
         domain, rows = open_with_target(self, X, y)
-        n_rows = self._check_rows(rows, 1, "the least number")
+        n_rows = self._check_rows(rows)
         method = self._method(domain, n_rows, budget)
         curator = self._curator(rows, domain, method.steps, budget, self._purpose())
         method.check(curator)

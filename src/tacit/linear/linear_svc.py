@@ -78,7 +78,7 @@ class LinearSVC(LinearClassifierMixin, PrivateEstimator):
         budget = check_classifier(self)
         domain, rows, weights = open_with_classes(self, X, y)
         self._check_classes()
-        n_rows = self._check_rows(rows, 2, "least number of rows")
+        n_rows = self._check_rows(rows, 2)
         fit = fit_classifier(self, SmoothedHingeLoss(weights, self.width), False, domain, rows, n_rows, budget)
         self._certify(fit.curator, budget, n_rows, [f"Linear support vector classification, solver {self.solver}."])
         return self

@@ -82,7 +82,7 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
         """
         budget = check_classifier(self)
         domain, rows, weights = open_with_classes(self, X, y)
-        n_rows = self._check_rows(rows, 2, "least number of rows")
+        n_rows = self._check_rows(rows, 2)
         loss = LogisticLoss(weights) if len(self.classes_) == 2 else SoftmaxLoss(weights)
         fit = fit_classifier(self, loss, True, domain, rows, n_rows, budget)
         self._covariance = fit.covariance_in_units(self._domain)

@@ -106,7 +106,7 @@ class Moments(PrivateEstimator):
         """
         budget = self._check_parameters()
         domain, rows = self._open(X)
-        n_rows = self._check_rows(rows, 1, "the least number")
+        n_rows = self._check_rows(rows)
         self.method_ = self._choose_method(n_rows, domain.columns, budget)
         published = find_published(self)
         method, word = (_METHODS[self.method_], self.method_) if published is None else (published, self.method)

@@ -114,7 +114,7 @@ class MissingCovariateRegression(RegressorMixin, PrivateEstimator):
         """
         budget, published = self._check_parameters()
         domain, rows = open_with_target(self, X, y)
-        n_rows = self._check_rows(rows, 2, "least number of rows")
+        n_rows = self._check_rows(rows, 2)
         check_sparsity(self.sparsity, domain.columns - 1)
         with progress(self.verbose, "Fitting a regression") as watch:
             if published is None:

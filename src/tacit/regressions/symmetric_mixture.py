@@ -113,7 +113,7 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
         """
         budget, published = self._check_parameters()
         domain, rows = self._open(X)
-        n_rows = self._check_rows(rows, 2, "two components")
+        n_rows = self._check_rows(rows, 2)
         check_sparsity(self.sparsity, domain.columns)
         with progress(self.verbose, "Fitting two components") as watch:
             if published is None:

@@ -134,7 +134,7 @@ class RobustMean(PrivateEstimator):
         # With replace_one, a count of weight 1 adds nothing to the sensitivity.
         weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
-        n_rows = self._check_rows(rows, 1, "the least number", budget.delta)
+        n_rows = self._check_rows(rows, delta=budget.delta)
         if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
             warnings.warn(
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "

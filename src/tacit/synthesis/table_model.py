@@ -77,7 +77,7 @@ class TableModel(DensityMixin, PrivateEstimator):
         """
         budget = self._check_parameters()
         domain, rows = self._open(X)
-        n_rows = self._check_rows(rows, 1, "the least number")
+        n_rows = self._check_rows(rows)
         gaps = self.missing == "model"
         curator = self._curator(rows, domain, steps(public_columns(domain, gaps), gaps), budget, type(self).__name__)
         domain = self._enter(curator, domain)

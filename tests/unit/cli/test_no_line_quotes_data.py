@@ -10,6 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tacit.cli.app import app
+from tacit.models import CARDS, Command
+from tacit.models.command import REQUIRED
+from usual_fits import REFUSED
 
 MARKS = ("4711", "4,711")
 SCHEMA = """\
@@ -27,18 +30,19 @@ high = 5
 type = "categorical"
 levels = ["a", "b"]
 """
-FITS = {
-    "mixture": ("-k", 1),
-    "kmeans": ("-k", 2),
-    "table": (),
-    "regressions": ("--target", "y"),
-    "linear": ("--target", "y"),
-    "logistic": ("--target", "kind"),
-    "missing-regression": ("--target", "y"),
-    "moments": (),
-    "factors": ("--factors", 1),
-}
+TARGETS = {"number": "y", "class": "kind"}
+COMMANDS = {card.command.name: card for card in CARDS.values() if isinstance(card.command, Command)}
 MODELLED = ("missing-regression", "missing.csv")  # missing cells are what it is for
+
+
+def needed_options(card):
+    """Return the options that the command of a model cannot do without: the target, and how many parts there are."""
+    for option in card.command.options:
+        if option.default is REQUIRED:
+            yield from (option.flag, TARGETS[card.target] if option.name == "target" else 1)
+
+
+FITS = {name: tuple(needed_options(card)) for name, card in COMMANDS.items()}
 
 
 @pytest.fixture
@@ -66,6 +70,8 @@ def table(folder):
     held = pa.table({"x": rows[:, 0], "y": rows[:, 1], "kind": np.where(rows[:, 0] > 0, "a", "b")})
     pa.csv.write_csv(held, folder / "rows.csv")
     pa.parquet.write_table(held, folder / "rows.parquet")
+    pa.csv.write_csv(held.select(["x", "y"]), folder / "numbers.csv")
+    pa.parquet.write_table(held.select(["x", "y"]), folder / "numbers.parquet")
     (folder / "public.toml").write_text(SCHEMA)
     return folder
 
@@ -134,14 +140,16 @@ def test_tables_in_the_place_of_other_files(said, table, wrong):
 
 @pytest.mark.parametrize("kind", FITS)
 def test_no_line_tells_how_many_rows_there_are_where_that_is_secret(said, table, kind):
-    options = (*FITS[kind], "--schema", "public.toml", "--neighbors", "add_remove", "--seed", 0)
-    assert "model.tacit" in said("fit", kind, "rows.csv", *options, "--report", "page.html", codes=(0,))
-    said("fit", kind, "rows.parquet", *options, "--force", "--delta", 0.01, "--epsilon", 0.1, codes=(0,))
+    takes_schema = (COMMANDS[kind].name, "schema") not in REFUSED
+    rows, public = ("rows", ("--schema", "public.toml")) if takes_schema else ("numbers", ("--bounds", -5, 5))
+    options = (*FITS[kind], *public, "--neighbors", "add_remove", "--seed", 0)
+    assert "model.tacit" in said("fit", kind, f"{rows}.csv", *options, "--report", "page.html", codes=(0,))
+    said("fit", kind, f"{rows}.parquet", *options, "--force", "--delta", 0.01, "--epsilon", 0.1, codes=(0,))
     said("certificate", "model.tacit", codes=(0,))
     said("certificate", "model.tacit", "--json", codes=(0,))
     said("report", "model.tacit", "-o", "other.html", codes=(0,))
-    said("predict", "model.tacit", "rows.csv", "-o", "out.csv", codes=(0, 1))
-    said("predict", "model.tacit", "rows.csv", "-o", "out2.csv", "--json", codes=(0, 1))
+    said("predict", "model.tacit", f"{rows}.csv", "-o", "out.csv", codes=(0, 1))
+    said("predict", "model.tacit", f"{rows}.csv", "-o", "out2.csv", "--json", codes=(0, 1))
 
 
 def test_no_line_about_a_schema_tells_how_many_rows_there_are(said, table):
