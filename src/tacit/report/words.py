@@ -104,7 +104,9 @@ def promise(certificate: Certificate) -> list[tuple[str, str]]:
                 "over the number of rows.",
             )
         )
-    if certificate.bounds:
+    if certificate.bounds == "none":
+        items.append(("Bounds on rows", "None are known. Every release bounds what one row can add to it by itself."))
+    elif certificate.bounds:
         origin = "They are public knowledge, or found by a release listed below; they are never read off the rows."
         if certificate.peeked:
             origin = f"Those of {', '.join(certificate.peeked)} were READ FROM THE ROWS, and not paid for."

@@ -200,3 +200,10 @@ def test_cautions_of_moments_and_factors(models):
     found = factor_cautions(faint, moments.privacy_)
     assert titles(found) == ["Some factors explain next to nothing"]
     assert "Factor 2 explains less" in found[0].text
+
+
+def test_a_model_without_bounds_says_so():
+    model = tacit.RobustMean(random_state=0).fit(np.random.default_rng(0).normal(size=(1000, 2)))
+    page = report_html(model)
+    assert "None are known." in page
+    assert "Values beyond were moved to the edge" not in page
