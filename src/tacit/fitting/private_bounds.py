@@ -13,6 +13,7 @@ from tacit.release import Curator
 from tacit.statistics import Magnitudes
 
 STEP = "magnitudes"
+# tests/unit/fitting/test_private_bounds.py tries these numbers on columns of sizes from 1e-6 to 1e9.
 _PART = 0.1  # Part of the whole budget for finding bounds, as squared signal-to-noise ratio.
 _FALSE_ALARM = 1e-3  # Probability that noise alone makes any count stand out, which would ruin the bounds.
 _WIDTHS = (1, 2, 4, 8)  # Widths of groups of neighbouring bins: rows too few to stand out in one bin may in several.

@@ -18,6 +18,7 @@ from tacit.arrays import Array
 from tacit.linear.linear_fit import InputSpread
 from tacit.release.row_maps import Standardise, Whiten
 
+# benchmarks/logistic_regression.py measures what these numbers give, on simulated tables and on Adult.
 # What is added to the variance of each direction before inputs are divided by its square root.
 _NOISE_FACTOR = 16.0  # About one over the squared curvature of an ordinary row.
 _LEAST_ADDED, _FIXED_POINT_ROUNDS = 1e-6, 20

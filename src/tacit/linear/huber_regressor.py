@@ -19,6 +19,7 @@ from tacit.messages import describe
 from tacit.release import RowMap
 from tacit.statistics.losses import HuberLoss
 
+# The same as for least squares (tacit.linear.newton_regression).
 _SIGNAL = 1.0  # Standard deviation of predictions before anything is known, in units of residuals.
 
 

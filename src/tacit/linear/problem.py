@@ -23,6 +23,7 @@ from tacit.privacy import Plan, Step
 from tacit.release import Curator
 from tacit.statistics import LossGradients
 
+# benchmarks/logistic_regression.py measures what these numbers give, on simulated tables and on Adult.
 _LEAST_RADIUS, _MOST_RADIUS = 0.5, 1.5  # Gradient clip radius, in lengths of the longest gradient of an ordinary row.
 _SMALL_NOISE = 0.12  # Noise, relative to sampling error, below which a shorter clip radius does not pay.
 SAMPLING = 0.4  # Standard deviation of an ordinary row's slope, in units of the longest slope.

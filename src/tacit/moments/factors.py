@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.moments.spectrum import top_eigenpairs
 
+# benchmarks/factor_analysis.py measures what these numbers give, on five tables.
 # When expectation-maximisation ends.
 _MOST_ROUNDS = 1000
 _ROUNDS_AT_ANY_SIZE = 30  # So many rounds are allowed however large the matrix is.
