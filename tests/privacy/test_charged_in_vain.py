@@ -1,7 +1,7 @@
 """A budget is never spent on nothing: whatever the options and the shape of the table, a fit that is charged comes out.
 
-Random estimators with random options fit random tables. Each ends in one of two ways: a model, or a refusal in a
-sentence with nothing charged.
+Random estimators with random options fit random tables, and so does every model of the registry with its usual
+parameters. Each ends in one of two ways: a model, or a refusal in a sentence with nothing charged.
 """
 
 import warnings
@@ -12,6 +12,7 @@ import pytest
 import tacit
 from tacit import published
 from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS
+from tacit.models import CARDS
 from tacit.privacy import PrivacyError
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
 
@@ -143,6 +144,21 @@ def attempt(seed, tmp_path):
         kind, options = tacit.TableModel, {}
     else:
         kind, options = unsupervised(rng, columns)
+    return outcome(rng, seed, tmp_path, kind, options, X, y)
+
+
+def attempt_as_usual(card, seed, tmp_path):
+    """Return the same of a fit of a model with its usual parameters."""
+    rng = np.random.default_rng(seed)
+    rows, columns = int(rng.choice(ROWS)), int(rng.choice(COLUMNS))
+    X = rng.normal(size=(rows, columns))
+    y = {None: None, "number": X[:, 0] + rng.normal(size=rows), "class": rng.integers(0, 2, rows)}[card.target]
+    public = {None: {}, "number": {"target_bounds": 5.0}, "class": {"classes": [0, 1]}}[card.target]
+    return outcome(rng, seed, tmp_path, card.estimator, {**card.usual(), **public}, X, y)
+
+
+def outcome(rng, seed, tmp_path, kind, options, X, y):
+    """Fit with a random budget, bounds and relation; return the model, its exception and how many charges there are."""
     options |= {
         "epsilon": float(10.0 ** rng.uniform(-4, 4)),
         "delta": one_of(rng, 0.0, 1e-12, 1e-6, 1e-2),
@@ -164,12 +180,21 @@ def attempt(seed, tmp_path):
 @pytest.mark.parametrize("shard", range(6))
 def test_a_fit_that_is_charged_comes_out(shard, tmp_path):
     for seed in range(60 * shard, 60 * shard + 60):
-        model, error, charges = attempt(seed, tmp_path)
-        if error is None:
-            assert charges == 1, f"seed {seed}: {model} was fitted with {charges} charges"
-        else:
-            assert charges == 0, f"seed {seed}: {model} was charged, and then: {type(error).__name__}: {error}"
-            assert isinstance(error, (ValueError, TypeError, PrivacyError)), f"seed {seed}: {model}: {error!r}"
+        check(seed, *attempt(seed, tmp_path))
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_usual_fit_that_is_charged_comes_out(name, tmp_path):
+    for seed in range(20):
+        check(seed, *attempt_as_usual(CARDS[name], seed, tmp_path))
+
+
+def check(seed, model, error, charges):
+    if error is None:
+        assert charges == 1, f"seed {seed}: {model} was fitted with {charges} charges"
+    else:
+        assert charges == 0, f"seed {seed}: {model} was charged, and then: {type(error).__name__}: {error}"
+        assert isinstance(error, (ValueError, TypeError, PrivacyError)), f"seed {seed}: {model}: {error!r}"
 
 
 @pytest.mark.parametrize("n_iter", [11, 40])

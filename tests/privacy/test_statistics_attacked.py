@@ -5,8 +5,10 @@ ugly rows, degenerate parameters and the parameters that real fits arrive at. Wh
 the search must reach it, which shows that the search is able to find what it looks for.
 """
 
+import importlib
 import inspect
 import itertools
+import pkgutil
 import warnings
 from dataclasses import replace
 
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from transcript import Transcript, hard_pair
 
 import tacit
+import tacit.published.statistics
 import tacit.statistics
 from tacit.audit import attack_sensitivity
 from tacit.fitting.moment_weights import block_weights
@@ -286,7 +289,23 @@ def test_every_statistic_is_attacked():
     rooms = (tacit.statistics, tacit.published.statistics)
     exported = {getattr(room, name) for room in rooms for name in room.__all__}
     statistics = {thing for thing in exported if inspect.isclass(thing) and hasattr(thing, "block_sum")}
-    assert statistics == {type(statistic) for statistic in STATISTICS}
+    attacked = {type(statistic) for statistic in STATISTICS}
+    unattacked = sorted(each.__name__ for each in statistics - attacked)
+    assert not unattacked, f"Add {', '.join(unattacked)} to STATISTICS here, for rows of two columns."
+    unknown = sorted(each.__name__ for each in attacked - statistics)
+    assert not unknown, f"Export {', '.join(unknown)} in the __init__.py of its room of statistics."
+
+
+@pytest.mark.parametrize("room", [tacit.statistics, tacit.published.statistics], ids=lambda room: room.__name__)
+def test_every_statistic_is_exported(room):
+    """A statistic that its room does not export would be attacked by nobody."""
+    defined = set()
+    for each in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+        members = vars(importlib.import_module(each.name)).values()
+        defined |= {kind for kind in members if inspect.isclass(kind) and kind.__module__ == each.name}
+    statistics = {kind.__name__ for kind in defined if hasattr(kind, "block_sum") and not kind.__name__.startswith("_")}
+    unexported = sorted(statistics - {*room.__all__})
+    assert not unexported, f"Add {', '.join(unexported)} to __all__ in the __init__.py of {room.__name__}."
 
 
 # Searches

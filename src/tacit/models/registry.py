@@ -15,7 +15,16 @@ from tacit.models.command import Command
 __all__ = ["CARDS", "card_named", "commands", "find_card", "forecast_cards", "register"]
 
 # Modules of `tacit.models`, one for each family, in the order in which commands are listed.
-_FAMILIES = ("mixture", "clusters", "synthesis", "regressions", "linear", "classification", "moments", "robust_mean")
+_FAMILIES = (
+    "mixture",
+    "clusters",
+    "synthesis",
+    "regressions",
+    "linear",
+    "classification",
+    "moments",
+    "robust_mean",
+)
 
 #: The card of every estimator, by the estimator's name.
 CARDS: dict[str, ModelCard] = {}
