@@ -102,13 +102,20 @@ def test_arrows_between_rooms_point_one_way():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_map_has_every_room():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    missing = [name for name in PACKAGES if f"| `{name}/` |" not in page]
+    assert not missing, f"Add {', '.join(missing)} to the table of rooms in docs/architecture.md."
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_public_names_are_there_and_documented(room):
     """Each class and function that a room exports is on a page of the documentation, by itself or with its module."""
     module, shown = importlib.import_module(room), documented()
     exported = [getattr(module, name) for name in module.__all__]
     public = [each for each in exported if inspect.isclass(each) or inspect.isroutine(each)]
-    assert [each.__name__ for each in public if not {each, sys.modules[each.__module__]} & shown] == []
+    hidden = [f"::: {room}.{each.__name__}" for each in public if not {each, sys.modules[each.__module__]} & shown]
+    assert not hidden, f"Add to the page about {room} in docs/api/: {', '.join(hidden)}."
 
 
 def test_every_make_target_is_explained():

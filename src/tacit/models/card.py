@@ -109,7 +109,7 @@ class Trial:
     words : str
         What the figures mean.
     figures : dict from str to Figure
-        The figures that the judge of a simulated table returns, in the order in which they are shown.
+        The figures that the function `judge` of a simulated table returns, in the order in which they are shown.
     options : tuple of Option
         Options of ``tacit fit`` that ``tacit plan`` takes too. The one that is written ``-k`` says how many components,
         clusters or factors there are.
