@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -82,6 +84,14 @@ def call_or_refuse(complaint: str, function: Callable[..., _Result], *values: An
     except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(complaint)
+
+
+def warn_user(message: str) -> None:
+    """Warn, and name the line of the user's program that called the library."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "tacit":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def _number(value: numbers.Real) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
@@ -17,6 +16,7 @@ from tacit.fitting.documentation import complete_docstring
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.published import find_published
 from tacit.fitting.target import input_domain, read_joint_domain
+from tacit.messages import warn_user
 from tacit.privacy import Account, Budget, Plan, Step
 from tacit.release import Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
@@ -70,8 +70,9 @@ class PrivateEstimator(BaseEstimator):
     _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 
     def __new__(cls, *args: Any, **parameters: Any) -> Any:
-        for name in parameters.keys() & cls._moved.keys():
-            raise TypeError(f"{cls.__name__} has no parameter {name}. {cls._moved[name]}")
+        for name in parameters:
+            if name in cls._moved:
+                raise TypeError(f"{cls.__name__} has no parameter {name}. {cls._moved[name]}")
         return super().__new__(cls)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -146,23 +147,19 @@ class PrivateEstimator(BaseEstimator):
             )
         delta = self.delta if delta is None else delta
         if delta >= 1 / rows.n_rows:
-            warnings.warn(
+            warn_user(
                 f"delta={delta:g} is not below 1/{rows.n_rows}, one over the number of rows: such a delta allows "
-                "publishing somebody's row outright. Use a much smaller one.",
-                UserWarning,
-                stacklevel=4,
+                "publishing somebody's row outright. Use a much smaller one."
             )
         return None if self.missing == "ignore" else rows.n_rows
 
     def _curator(self, rows: Source, domain: Domain, steps: Sequence[Step], budget: Budget, purpose: str) -> Curator:
         """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
-            warnings.warn(
+            warn_user(
                 f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
                 "init --peek). That was not paid for and the promise does not cover it. Replace it by public "
-                'knowledge, and delete source = "peeked".',
-                UserWarning,
-                stacklevel=4,
+                'knowledge, and delete source = "peeked".'
             )
         steps = list(steps)
         if isinstance(self.bounds, str):

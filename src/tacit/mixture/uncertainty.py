@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +33,7 @@ from scipy.stats import t
 
 from tacit.arrays import Array
 from tacit.fitting.progress import Watch, progress
-from tacit.messages import describe
+from tacit.messages import describe, warn_user
 from tacit.mixture.fitted_mixture import draw_rows
 from tacit.mixture.method_of_moments import Evidence, Release, Simulate
 from tacit.mixture.mixture import Mixture
@@ -108,11 +107,9 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
             'neighbors="replace_one" and missing="error".'
         )
     if model.missing == "model":
-        warnings.warn(
+        warn_user(
             "How many cells were missing is not among what a private fit knows. These intervals are those of a table "
-            "without gaps: with many of them they are too narrow.",
-            UserWarning,
-            stacklevel=3,
+            "without gaps: with many of them they are too narrow."
         )
     domain, rng = model._domain, np.random.default_rng(random_state)
     with progress(model.verbose, f"Simulating {n_bootstrap} times") as watch:
@@ -122,12 +119,10 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
             standard = intervals_from_fits(_replica(model), level, n_bootstrap, rng, watch)
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
-        warnings.warn(
+        warn_user(
             f"Component(s) {', '.join(map(str, lost))} are not found again in a good part of simulations, or are "
             "copies of others: noise or overlap is too much to tell them apart. Do not rely on their intervals; use a "
-            "larger epsilon, or fewer components.",
-            UserWarning,
-            stacklevel=3,
+            "larger epsilon, or fewer components."
         )
     places = list(table_layout(domain).numbers)
     centre, scale = domain.centre[places], domain.scale[places]
@@ -222,11 +217,9 @@ def intervals_from_releases(
     """Return intervals from all releases together, in the coordinates and the order of the mixture `published`."""
     solution = evidence.solve(starts)
     if solution.misfit > _MISFIT:
-        warnings.warn(
+        warn_user(
             "What was released is not what rows of a Gaussian mixture of so many components make expected (misfit "
-            f"{solution.misfit:.3g}, where 1 is). Intervals say how well such a mixture is known, not if it is right.",
-            UserWarning,
-            stacklevel=4,
+            f"{solution.misfit:.3g}, where 1 is). Intervals say how well such a mixture is known, not if it is right."
         )
     middles, errors = _estimates(solution.mixture), solution.standard_errors()
     simulated_errors: tuple[list[Array], list[Array]] = ([], [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_s
 from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.clipping import minimax_scale
 from tacit.fitting.published import find_published
-from tacit.messages import describe
+from tacit.messages import describe, warn_user
 from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
@@ -136,11 +135,9 @@ class RobustMean(PrivateEstimator):
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, delta=budget.delta)
         if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
-            warnings.warn(
+            warn_user(
                 f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
-                'State bounds or a moment_bound, with method="clipped".',
-                UserWarning,
-                stacklevel=3,
+                'State bounds or a moment_bound, with method="clipped".'
             )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
         # At scale 1 the statistic has the sensitivity that it has at any scale.

@@ -106,3 +106,12 @@ def test_a_parameter_that_moved_is_refused_in_a_sentence():
     with pytest.raises(TypeError, match=r"Mean has no parameter width\. Write bounds=width\."):
         Mean(width=3)
     assert Mean(bounds=3).bounds == 3
+
+
+@pytest.mark.parametrize(
+    "estimator", [tacit.GaussianMixture(1, bounds=5.0), tacit.SymmetricMixture(bounds=5.0)], ids=repr
+)
+def test_warnings_name_the_line_of_the_program_that_fits(estimator):
+    with pytest.warns(UserWarning, match="delta=0.5") as caught:
+        estimator.set_params(delta=0.5).fit(np.random.default_rng(0).normal(size=(300, 2)))
+    assert {warning.filename for warning in caught} == {__file__}
