@@ -210,7 +210,8 @@ def test_everything_is_there_without_a_script(found):
     assert usual["certificate"] == odd["certificate"] == "tacit.certificate/1"
     assert "SEEDED: NOT PRIVATE" in odd["text"]
     kinds = ("9 centres", "Which columns go together", "How much they explain")
-    supervised = ("What inputs add to", "How inputs change the odds", "odds of true", "exactly zero", "each regression predicts")
+    odds = ("How inputs change the odds", "odds of true")
+    supervised = ("What inputs add to", *odds, "exactly zero", "each regression predicts")
     for measured, words in zip(found[1][4::2], kinds + supervised, strict=True):
         assert words in measured["text"]
 
