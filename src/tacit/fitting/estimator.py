@@ -18,7 +18,7 @@ from tacit.fitting.published import find_published
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.messages import warn_user
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Curator, calibrated_plan
+from tacit.release import BlankIncomplete, Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import join_names
 from tacit.tables import Domain, Schema
@@ -154,7 +154,11 @@ class PrivateEstimator(BaseEstimator):
         return None if self.missing == "ignore" else rows.n_rows
 
     def _curator(self, rows: Source, domain: Domain, steps: Sequence[Step], budget: Budget, purpose: str) -> Curator:
-        """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
+        """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet.
+
+        With ``missing="ignore"`` rows with a missing cell reach statistics with all cells missing. The certificate says
+        that they were left out, and a statistic that used their other cells would make that untrue.
+        """
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
             warn_user(
                 f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
@@ -165,7 +169,10 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(self.bounds, str):
             steps.insert(0, bounds_step(steps, domain.columns))
         plan = self._plan(steps, budget)
-        return Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
+        curator = Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
+        if self.missing == "ignore":
+            curator.map_rows(BlankIncomplete())
+        return curator
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         method = find_published(self) if self._published else None

@@ -123,16 +123,21 @@ class RoundTarget:
 class BlankIncomplete:
     """Rows with a missing cell have all cells missing, so that statistics leave them out whole.
 
+    An infinite cell counts as missing, as it does where missing cells are refused and in schemas.
+
     Examples
     --------
-    >>> BlankIncomplete()(np.array([[1.0, np.nan], [1.0, 2.0]]))
+    >>> BlankIncomplete()(np.array([[1.0, np.nan], [1.0, 2.0], [np.inf, 2.0]]))
     array([[nan, nan],
-           [ 1.,  2.]])
+           [ 1.,  2.],
+           [nan, nan]])
     """
 
     def __call__(self, block: Array) -> Array:
-        """Return the rows."""
-        return np.where(np.isnan(block).any(axis=1, keepdims=True), np.nan, block)
+        """Return the rows, as they were stored."""
+        blanked = block.copy(order="K")
+        blanked[~np.isfinite(block).all(axis=1)] = np.nan
+        return blanked
 
 
 RowMap = Standardise | Affine | Whiten | RoundTarget | BlankIncomplete

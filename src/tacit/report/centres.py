@@ -70,7 +70,7 @@ def results(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
 def feature_heading(feature: Feature) -> Html:
     """Return the heading of a feature's row: its name, what it means, and the range of a number."""
     hints = [feature.description] if feature.description else []
-    if not feature.is_share:
+    if not feature.is_proportion:
         hints.append(f"{to_digits(feature.low)} to {to_digits(feature.high)}")
     return element("th", feature.label, *(element("small", hint) for hint in hints), scope="row")
 
@@ -94,7 +94,7 @@ def _table(view: ClusterView) -> Html:
 
 
 def _value(feature: Feature, value: float) -> str:
-    if feature.is_share:
+    if feature.is_proportion:
         return percent(min(max(value, 0.0), 1.0))
     reach = feature.high - feature.low
     return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else to_digits(value)

@@ -79,7 +79,7 @@ class ClusterView(FeatureView):
     @property
     def numbers(self) -> list[int]:
         """The features that can be drawn on an axis."""
-        return [j for j, each in enumerate(self.features) if not each.is_share]
+        return [j for j, each in enumerate(self.features) if not each.is_proportion]
 
     def copies(self) -> list[list[int]]:
         """Return groups of centres that are the same."""

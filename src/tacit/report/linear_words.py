@@ -59,11 +59,11 @@ def picture_caption(view: LinearView, shown: int) -> str:
     """Return what there is to see in the picture of effects."""
     does = "odds are multiplied by" if view.scale == "log odds" else "is added"
     kinds = []
-    if not all(each.is_share for each in view.features):
+    if not all(each.is_proportion for each in view.features):
         kinds.append(f"if a column of numbers {STEPS[view.step]}")
     if view.levels():
         kinds.append("by a level rather than an average one" if view.levels_from_average else "by a level")
-    if any(each.is_share and not is_level(each) for each in view.features):
+    if any(each.is_proportion and not is_level(each) for each in view.features):
         kinds.append("by being true")
     measured = " Standard deviations are those of most rows, with noise." if view.step == "deviation" else ""
     marks = "Dots" if view.count == 1 else "Cells"
@@ -98,7 +98,7 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     """
     feature = view.features[j]
     slope, step = float(view.slopes[k, j]), float(view.steps[j])
-    unit = 1.0 if feature.is_share else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
+    unit = 1.0 if feature.is_proportion else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
     error = None if view.errors is None else float(view.errors[k, j]) * unit
     other = _other_level(view, j)
     if other is not None:
@@ -111,7 +111,7 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
             text += _beside(view, j)
         else:
             change += f" rather than {level_name(view.features[other])}"
-    elif feature.is_share:
+    elif feature.is_proportion:
         change = f"{feature.column}: true rather than false"
     else:
         change = f"{feature.column}: {to_digits(unit)} more"

@@ -158,7 +158,7 @@ def level_shares(measured: Array) -> Array:
 
 def is_level(feature: Feature) -> bool:
     """Return whether it is one level of several, and not a column of true and false."""
-    return feature.is_share and feature.label != feature.column
+    return feature.is_proportion and feature.label != feature.column
 
 
 def level_name(feature: Feature) -> str:
@@ -166,7 +166,7 @@ def level_name(feature: Feature) -> str:
 
     Examples
     --------
-    >>> level_name(Feature("plan", "plan=paid", 0.0, 1.0, is_share=True)), level_name(Feature("age", "age", 0, 99))
+    >>> level_name(Feature("plan", "plan=paid", 0.0, 1.0, is_proportion=True)), level_name(Feature("age", "age", 0, 99))
     ('paid', 'age')
     """
     return feature.label[len(feature.column) + 1 :] if is_level(feature) else feature.label

@@ -159,7 +159,7 @@ def test_errors_of_levels_are_those_of_the_differences(models):
     assert view.slopes[0, first] == pytest.approx(contrast[1:] @ model.coef_[0])
     several = LinearView.of(models["multinomial"])
     own = models["multinomial"].confidence_intervals().coef_errors
-    numbers = [j for j, each in enumerate(several.features) if not each.is_share]
+    numbers = [j for j, each in enumerate(several.features) if not each.is_proportion]
     np.testing.assert_allclose(several.errors[:, numbers], own[:, numbers])
 
 
