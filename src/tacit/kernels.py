@@ -28,8 +28,8 @@ import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
 
 from tacit.arrays import Array
 
-ROWS_AT_ONCE = 64  # Statistics pad blocks with zeros to a multiple of so many rows.
-# Statistics work on pieces of at most so many numbers: enough for numpy, and few enough for a processor's cache. It
+ROWS_AT_ONCE = 64  # Blocks are padded to a multiple of this many rows.
+# Statistics work on pieces of at most this many numbers: enough for numpy, and few enough for a processor's cache. It
 # changes the speed, which benchmarks/engines.py measures, and no guarantee.
 CACHE_NUMBERS = 320_000
 # Rows are multiplied with matrices of these shapes.

@@ -30,7 +30,7 @@ from tacit.privacy import Relation, check_relation
 from tacit.release import Norm
 
 ORDERS: dict[Norm, float] = {"l1": 1, "l2": 2, "linf": np.inf}  # As numpy numbers norms.
-_CLIMBS = 4  # The hill climb starts from so many of the best pairs.
+_CLIMBS = 4  # The hill climb starts from this many of the best pairs.
 _TOLERANCE = 1e-9  # Excess over the bound that rounding could explain, relative to it.
 # Values at the limits of float64, and where squares overflow, underflow or lose digits.
 _UGLY = np.array(

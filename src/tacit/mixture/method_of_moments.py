@@ -89,7 +89,7 @@ class Evidence:
     >>> solution = Evidence([release], "full", 1000).solve([start])
     >>> solution.mixture.means.round(2), solution.mixture.covariances.round(2)
     (array([[0.3]]), array([[[1.]]]))
-    >>> float(solution.standard_errors()[1][0, 0].round(3))  # of the mean: sqrt(1 / 1000 + (0.1 * 50 / 1000)^2)
+    >>> float(solution.standard_errors()[1][0, 0].round(3))  # Of the mean: sqrt(1 / 1000 + (0.1 * 50 / 1000)^2)
     0.032
     """
 

@@ -31,12 +31,13 @@ from tacit.tables import Domain
 
 # Tuned numbers. benchmarks/mixture.py measures what they give, and benchmarks/synthetic.py on Adult.
 
-# The density of outliers has so many times the variances of the whole table.
+# Variances of the density of outliers, relative to those of the whole table.
 _WIDER = 3.0
-# Share of rows that may count as outliers though the mixture is right.
+# Proportion of rows that may count as outliers though the mixture is right.
 _EXPECTED = 1e-3
-# Rows are outliers if so many times as many count, and if the count is so many standard deviations of noise above zero.
+# There are outliers if this many times as many rows count as are expected,
 _TOO_MANY = 3.0
+# and if the count is this many standard deviations of noise above zero.
 _CLEAR = 2.0
 # Largest weight of outliers.
 _MOST = 0.5

@@ -50,20 +50,20 @@ _MOMENTS = (ComponentMoments, TableMoments)
 
 # Tuned numbers. experiments/interval_coverage.py measures how often intervals hold the truth.
 
-# What is kept with a model, and used: the most numbers released that are kept, the most numbers of a release that
-# standard errors are computed from, and the most parameters that they are computed for.
-_MOST_KEPT = 100_000
-_MOST_NUMBERS = 500
-_MOST_PARAMETERS = 300
-# Simulated fits: the most rows of a simulated table, and the noise multiplier of a fit that has next to no noise. It is
-# nothing beside thousands of rows, yet enough for a curator to draw.
-MOST_ROWS = 50_000
+# What is kept with a model, and used.
+_MOST_KEPT = 100_000  # Most released numbers that are kept.
+_MOST_NUMBERS = 500  # Most numbers of a release that standard errors are computed from.
+_MOST_PARAMETERS = 300  # Most parameters that standard errors are computed for.
+
+# Simulated fits.
+MOST_ROWS = 50_000  # Most rows of a simulated table.
+# Noise multiplier of a fit with next to no noise: it is nothing beside thousands of rows, yet a curator can draw it.
 _QUIET = 0.25
-# When to warn: above this misfit, which is about 1 where rows follow a mixture; below this share of simulated fits that
-# find a component again; and above this overlap of two components, which are copies then.
-_MISFIT = 2.0
-_RELIABLE = 0.9
-_COPIES = 0.99
+
+# When to warn.
+_MISFIT = 2.0  # Largest misfit without a warning. It is about 1 where rows follow a mixture.
+_RELIABLE = 0.9  # Least proportion of simulated fits in which a component is found again.
+_COPIES = 0.99  # Overlap from which two components are copies of each other.
 # A component is found again if it overlaps with its match this much (Bhattacharyya's coefficient).
 _ALIKE = 0.5
 
@@ -282,7 +282,7 @@ class Replica:
     draw : callable
         ``draw(count, rng)`` returns rows of it.
     fit : callable
-        ``fit(curator, rows)`` fits a mixture to so many rows of a curator.
+        ``fit(curator, rows)`` fits a mixture to the rows of a curator, and takes their number to be ``rows``.
     plan : Plan
     rows : int
         How many rows there are.

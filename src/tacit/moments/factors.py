@@ -13,7 +13,7 @@ from tacit.moments.spectrum import top_eigenpairs
 # benchmarks/factor_analysis.py measures what these numbers give, on five tables.
 # When expectation-maximisation ends.
 _MOST_ROUNDS = 1000
-_ROUNDS_AT_ANY_SIZE = 30  # So many rounds are allowed however large the matrix is.
+_ROUNDS_AT_ANY_SIZE = 30  # This many rounds are allowed however large the matrix is.
 _MOST_WORK = 4e11  # Multiplications in all rounds together: about a hundred rounds at 4,096 columns.
 _TOLERANCE = 1e-6  # It has converged when no log unique variance changes by more in one round.
 

@@ -10,7 +10,7 @@ from tacit.arrays import Array
 from tacit.fitting.shrinkage import noise_eigenvalue, positive_mean, shrink_eigenvalues
 
 # How eigenvalues are computed.
-_MOST_EXACT = 400  # Up to so many columns, all eigenvalues are computed.
+_MOST_EXACT = 400  # Up to this many columns, all eigenvalues are computed.
 _POWER_ROUNDS = 30  # Rounds of subspace iteration beyond that: enough for what stands out of the noise by a tenth.
 _SPARE_VECTORS = 10  # Vectors carried along, so that those wanted converge sooner.
 

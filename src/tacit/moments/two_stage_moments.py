@@ -169,7 +169,7 @@ def column_moments(estimates: ColumnEstimates, facts: PublicFacts) -> ColumnMome
 def in_own_units(
     statistic: ColumnMoments, estimates: ColumnEstimates, facts: PublicFacts, noise: float
 ) -> ColumnMoments:
-    """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
+    """Return the statistic, with a clip radius in standard deviations of each column that suits this noise."""
     radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
     return replace(statistic, half_width=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
 

@@ -134,7 +134,7 @@ class GradientMethod(PublishedMethod):
         return np.array(self.init)
 
     def bound(self, gradients: Gradients, beta: Array, columns: Array, rows: float, budget: Budget) -> RobustSum:
-        """Return the bounded sum of the gradients at beta of so many rows, in these columns."""
+        """Return the bounded sum of the gradients at beta of about `rows` rows, in these columns."""
         raise NotImplementedError
 
     def iterate(

@@ -20,7 +20,7 @@ from tacit.arrays import Array
 # give.
 _LEAST_OBSERVED = 0.02  # A column is taken to have at least this proportion of its cells.
 _LEAST_CAUTION = 0.05  # Added to the proportion of a step that cells let through, because the step has noise.
-_CAUTION_FOR_NOISE = 1.0  # So much more is added for each unit of noise in a variance.
+_CAUTION_FOR_NOISE = 1.0  # Added to the same, for each unit of noise in a variance.
 _LEAST_RATIO, _MOST_RATIO = 0.5, 2.0  # Limits of variances, in any direction, relative to those that EM finds.
 
 # Limits of the computation.

@@ -62,7 +62,7 @@ _REFINING_ROUNDS = 5
 
 # Clip radius of scores, in root mean square lengths of scores.
 RADIUS = 1.3
-# White inputs are clipped at their root mean square length and so much more.
+# Clip radius of white inputs: root mean square length plus this margin.
 _INPUT_MARGIN = 1.5
 
 # Each round takes coefficients to be off by this much at least, as a variance in units of the squared scale.

@@ -130,7 +130,7 @@ class Minimum:
     def search(self, neighbors: Relation, tilted: TiltedGaussian | None, block_rows: int, blocks: int) -> Search:
         """Return how to search for the minimum, and how far answers of neighbours can be apart. It depends on no row.
 
-        Blocks have `block_rows` rows at most, and there are at most so many of them.
+        There are at most `blocks` blocks of at most `block_rows` rows each.
         """
         at, size = self.gradients.at(self.centre), self.size
         row, change = at.sensitivity("add_remove", "l2"), at.sensitivity(neighbors, "l2")

@@ -10,7 +10,7 @@ _LARGEST_LOGARITHM = 20.0  # Largest logarithm of a factor that is written out.
 
 
 def number(value: float, decimals: int) -> str:
-    """Return a number with so many decimals, with thousands set apart, or in powers of ten if it is huge or tiny.
+    """Return a number to `decimals` places with thousands set apart, or in powers of ten if it is huge or tiny.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def power_of_ten(exponent: int) -> str:
 
 
 def to_digits(value: float, digits: int = 3) -> str:
-    """Return a number to so many significant digits.
+    """Return a number to `digits` significant digits.
 
     Examples
     --------

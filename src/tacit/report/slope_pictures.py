@@ -20,8 +20,10 @@ _LONGEST_NAME = 18  # Characters of a name beside a row.
 _WIDTH, _LEFT = 400, 144.0
 _TALLEST = 15.0  # Pixels that the mark of one prediction takes up.
 _TOP, _HEADING = 8.0, 19.0
-_MOST_REACH = 0.5  # Intervals are drawn this far beyond the dots, as a proportion of the width of all dots,
-_USUAL_REACH = 1.5  # or, if that is longer, this many times half the width of the median interval.
+# Intervals end at most this far beyond the dots, relative to the width of the dots.
+_MOST_REACH = 0.5
+# Or at this multiple of the median half-width, if that is longer.
+_USUAL_REACH = 1.5
 _REACH = 2.0  # Standard deviations of an input that a picture takes in.
 _POINTS = 61
 MOST_CURVES = 8  # Classes whose curves are drawn.

@@ -25,7 +25,7 @@ from tacit.sources.partitions import (
 )
 from tacit.sources.source import Source
 
-_AT_ONCE = 8  # One task adds up so many partial sums.
+_AT_ONCE = 8  # One task adds up this many partial sums.
 
 
 class DaskSource(PartitionedSource):

@@ -14,7 +14,7 @@ from tacit.tables.columns import Categorical, Numeric
 from tacit.tables.differences import Rows
 from tacit.tables.schema import Schema
 
-_MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most so many levels.
+_MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most this many levels.
 _LEAST_ROWS = 4  # Fewer rows cannot be divided into rows to train on and rows to test on.
 _SETTINGS = {"early_stopping": False, "random_state": 0}  # The same rows give the same trees.
 

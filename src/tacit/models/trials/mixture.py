@@ -40,7 +40,7 @@ def mixture_errors(ordinary: TableMixture, private: GaussianMixture, deviations:
     levels = np.zeros((*apart.shape[:2], len(layout.levels)))
     for j, where in enumerate(layout.slices):
         levels[:, :, j] = apart[:, :, where].sum(axis=2)
-    # An even coin has a standard deviation of 1/2, so a share that is off by so much counts as one of them.
+    # An even coin has a standard deviation of 1/2, so a proportion that is off by 1/2 is off by one deviation.
     off = np.sqrt(np.mean(np.concatenate([means, 2 * levels], axis=2) ** 2, axis=2))
     at, partners = linear_sum_assignment(np.minimum(off, 1e3))
     weights = ordinary.weights

@@ -40,7 +40,7 @@ class Setting:
 
     @classmethod
     def of(cls, schema: Schema | None, columns: int, target: str | None = None) -> Setting:
-        """Return the setting of a schema, or of so many columns of numbers between -1 and 1.
+        """Return the setting of a schema, or of `columns` columns of numbers between -1 and 1.
 
         The target is the column of the schema that others are to explain, if there is one; else it is the last.
         """

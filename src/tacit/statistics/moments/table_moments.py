@@ -183,7 +183,7 @@ class TableMoments:
         return 1.0 / np.sqrt(1.0 - filled**2 * missing)
 
     def _expected_scatter(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
-        """Return what the scatter expected of missing numbers adds up to, for so many rows (K, patterns)."""
+        """Return the sum of the scatter expected of missing numbers; `counts` (K, patterns) are numbers of rows."""
         scatter = np.zeros((self.components.count, self.components.columns, self.components.columns))
         for pattern, members in zip(patterns, counts.T):
             scatter += members[:, None, None] * self.components.marginal(pattern).beyond
