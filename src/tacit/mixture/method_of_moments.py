@@ -41,11 +41,10 @@ from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
 _POINTS = 4096
 # The same for simulations, and while starts are compared.
 _FEW_POINTS = 256
-# Newton's method: the most rounds, the most that a coordinate moves in one, and the longest step after which the
-# solution counts as found. Standard errors are seldom as small as that.
-_ROUNDS = 12
-_LONGEST_STEP = 0.5
-_LAST_STEP = 0.01
+# Newton's method.
+_ROUNDS = 12  # Most rounds.
+_LONGEST_STEP = 0.5  # The most that a coordinate moves in one round.
+_LAST_STEP = 0.01  # Longest step after which the solution counts as found. Standard errors are seldom as small.
 # Information that is added about every coordinate: what the releases say nothing about is known to a few units.
 _LEAST_INFORMATION = 0.05
 

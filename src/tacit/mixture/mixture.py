@@ -11,11 +11,10 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.statistics import Components, CovarianceType
 
-# A component is split along its longest axis. The two halves lie this many standard deviations to either side of its
-# mean, and each loses this part of the variance along the axis. 0.75^2 + (1 - 0.6) is 0.96, so that the halves
-# together have nearly the variance of the whole. benchmarks/mixture.py measures what they give.
-_SPLIT_DISTANCE = 0.75
-_SPLIT_VARIANCE = 0.6
+# A component is split along its longest axis. 0.75^2 + (1 - 0.6) is 0.96, so that the halves together have nearly the
+# variance of the whole. benchmarks/mixture.py measures what these numbers give.
+_SPLIT_DISTANCE = 0.75  # Distance of each half's mean from that of the whole, in standard deviations.
+_SPLIT_VARIANCE = 0.6  # Part of the variance along the axis that each half loses.
 
 
 @dataclass(frozen=True, eq=False)

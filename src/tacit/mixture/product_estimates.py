@@ -42,9 +42,9 @@ _LEVEL_LOSS = 2.0
 _LEVEL_SPREAD = 0.25
 # Part of the same that the prior variance grows by from round to round.
 _LEVEL_DRIFT = 0.02
-# Least probability of a level in a component: relative to its frequency in all rows, and in rows of the component.
-_LEAST_OF_FREQUENCY = 0.05
-_LEAST_ROWS = 0.5
+# Least probability of a level in a component.
+_LEAST_OF_FREQUENCY = 0.05  # Relative to its frequency in all rows.
+_LEAST_ROWS = 0.5  # In rows of the component.
 
 
 def product_estimates(mixture: TableMixture, rows: float | None) -> MixtureEstimates:

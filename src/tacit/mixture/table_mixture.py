@@ -11,7 +11,7 @@ from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents, TableLayout
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
-# Number of rows that two ways of merging are compared on.
+# Number of rows drawn from the mixture that two ways of merging are compared on.
 _COMPARED_ROWS = 4096
 # Least probability of a level in a component: a rare level is not impossible. benchmarks/synthetic.py measures what it
 # gives on Adult.

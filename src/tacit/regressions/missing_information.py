@@ -25,7 +25,7 @@ _LEAST_RATIO, _MOST_RATIO = 0.5, 2.0  # Limits of variances, in any direction, r
 
 # Limits of the computation.
 _MOST_NUMBERS = 2_000_000  # In all the projections that a mean is taken over.
-_FEWEST_PATTERNS, _MOST_PATTERNS = 32, 512
+_FEWEST_PATTERNS, _MOST_PATTERNS = 32, 512  # Random patterns of missing cells that a mean is taken over.
 _TOLERANCE, _MOST_ITERATIONS = 1e-4, 60  # Of conjugate gradients.
 
 

@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, number, scientific
 
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # Distances of ticks, in powers of ten.
 _LONGEST_LABEL = 34  # Characters of an axis label. A longer name is cut, and shown in full to those who point at it.
 
 

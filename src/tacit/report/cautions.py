@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.mixture.component_estimates import ROWS_PER_COMPONENT
 from tacit.privacy import Certificate
 from tacit.report.feature_views import FeatureView
 from tacit.report.numerals import join_words, plural, scientific, to_digits
@@ -20,8 +21,7 @@ Level = Literal["danger", "warning", "note"]
 _SEEDED = (
     "What this page says about protection is what the same fit would give without random_state. Fit again without it."
 )
-_ROWS_PER_NOISE = 1.5  # Rows that a component needs per column and unit of noise; the default method grows by this.
-_MOST_NAMED = 6
+_MOST_NAMED = 6  # Things that a sentence names; of others it tells the number.
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def by_gravity(cautions: list[Caution]) -> list[Caution]:
 
 
 def rows_needed(certificate: Certificate, columns: int) -> float:
-    """Return how many rows it takes for that many columns to stand out of the noise, roughly."""
-    return _ROWS_PER_NOISE * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
+    """Return how many rows it takes for that many columns to stand out of the noise, roughly: as mixtures need."""
+    return ROWS_PER_COMPONENT * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
 
 
 def few_rows_caution(view: FeatureView, certificate: Certificate) -> list[Caution]:

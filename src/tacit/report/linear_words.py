@@ -10,7 +10,7 @@ from tacit.report.numerals import factor, number, plural, to_digits
 from tacit.report.slopes_view import REACH, is_level, level_name
 
 _ROUND_UP = 1.5  # A step is told in the largest power of ten that is below this many steps.
-_MOST_NAMED = 40
+_MOST_NAMED = 40  # Things that a sentence names; of others it tells the number.
 
 STEPS = {
     "deviation": "grows by one standard deviation",

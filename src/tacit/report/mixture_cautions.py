@@ -17,7 +17,7 @@ __all__ = ["mixture_cautions"]
 _ALIKE = 0.8  # Overlap from which two components are hardly two.
 _LITTLE_USED = 0.2  # Proportion of a public range; a column that takes up less has bounds that are too wide.
 _MUCH_OUTSIDE = 0.1  # Proportion of the model's rows outside the bounds that is worth a caution.
-_MOST_NAMED = 6
+_MOST_NAMED = 6  # Pairs of components that a caution names.
 
 
 def mixture_cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:

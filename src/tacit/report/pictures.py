@@ -20,7 +20,7 @@ from tacit.report.numerals import join_words, scientific, to_digits
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.tables.features import Feature
 
-COLOURS = 8
+COLOURS = 8  # Colours of the style sheet; components beyond begin again with the first.
 _SHOWN = 2.1  # Standard deviations around every centre that a picture takes in.
 _LABEL = 9.0  # Radius of a component's label, in pixels.
 _LOWEST = -12  # The curve is drawn to this power of ten of delta, or to the budget's if that is smaller.

@@ -17,18 +17,18 @@ from tacit.report.regression_view import RegressionView
 from tacit.report.slopes_view import REACH, SlopesView, is_level, level_name, window_around
 
 _LONGEST_NAME = 18  # Characters of a name beside a row.
-_WIDTH, _LEFT = 400, 144.0
+_WIDTH, _LEFT = 400, 144.0  # Pixels of the picture, and where its plot begins.
 _TALLEST = 15.0  # Pixels that the mark of one prediction takes up.
-_TOP, _HEADING = 8.0, 19.0
+_TOP, _HEADING = 8.0, 19.0  # Pixels above the first row, and of a heading.
 # Intervals end at most this far beyond the dots, relative to the width of the dots.
 _MOST_REACH = 0.5
 # Or at this multiple of the median half-width, if that is longer.
 _USUAL_REACH = 1.5
 _REACH = 2.0  # Standard deviations of an input that a picture takes in.
-_POINTS = 61
+_POINTS = 61  # Points of a curve.
 MOST_CURVES = 8  # Classes whose curves are drawn.
 _UP = (258.0, 10.0)  # Pixels where the vertical axis begins and ends.
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # Ticks where the vertical axis has probabilities.
 
 
 class _Row(NamedTuple):

@@ -20,10 +20,10 @@ _INTRODUCTION = (
     "which shows in synthetic rows. All numbers are estimates with noise."
 )
 _BARS = 30  # Bars in the picture of a column of numbers.
-_MOST_LEVELS = 12
+_MOST_LEVELS = 12  # Levels in the picture of a column, the most frequent ones.
 _CORE = (0.01, 0.99)  # Quantiles between which a column of numbers is drawn.
 _LEAST_GAP = 0.001  # Least proportion of missing cells that is told.
-_WIDTH, _HEIGHT = 300.0, 90.0
+_WIDTH, _HEIGHT = 300.0, 90.0  # Pixels of a picture.
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,9 @@ __all__ = ["draw", "draw_line"]
 
 _SPREAD, _LEFT = 0.25, 0.1  # Standard deviations of what inputs explain, and of residuals, in half ranges.
 _RARE = 0.05  # Added to standard deviations, so that rare levels do not decide.
-_ROUNDS, _SETTLED, _RIDGE = 50, 1e-4, 1e-6
+_ROUNDS = 50  # Most rounds of expectation-maximisation.
+_SETTLED = 1e-4  # It ends when the log-likelihood per row changes by less.
+_RIDGE = 1e-6  # Added to squared residuals, and to second moments of inputs.
 _FOUND = 1.0  # A group counts as found if predictions are within this many standard deviations of residuals.
 
 

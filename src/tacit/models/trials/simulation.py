@@ -26,7 +26,8 @@ __all__ = ["Setting", "log_densities", "mixture_rows", "ordinary_mixture", "rand
 _REACH = 0.7  # Means are drawn from -0.7 to 0.7.
 _DEVIATIONS = (0.08, 0.25)  # Least and largest standard deviation of a column in a component, if there is only one.
 _DRAWS = 20  # Sets of means that are drawn; the one whose means are farthest apart is taken.
-_ROUNDS, _SETTLED = 30, 1e-3
+_ROUNDS = 30  # Most rounds of expectation-maximisation.
+_SETTLED = 1e-3  # It ends when the log-likelihood per row changes by less.
 _RIDGE = 1e-6  # Added to variances, as scikit-learn does.
 _SHARED = (0.4, 0.9)  # Least and largest proportion of a column's variance that factors explain.
 
