@@ -9,7 +9,7 @@ many rows are multiplied and where a row stands among them.
 So two things are checked, once for each process, in a few milliseconds:
 
 - :func:`check_kernels`: products and functions, of the shapes that statistics use, give a row the same numbers at any
-  place among any others. What they rely on is that blocks are filled up to multiples of ``ROWS_AT_ONCE`` rows.
+  place among any others. What they rely on is that blocks are padded to multiples of ``ROWS_AT_ONCE`` rows.
 - :func:`kernel_fingerprint`: which library, version and kernel there is, and what it makes of fixed numbers. Workers of
   a cluster send theirs with their sums, and sums of unlike workers are refused (:mod:`tacit.sources.partitions`).
 

@@ -97,7 +97,7 @@ class Evidence:
     rows: int | None
     points: int = _POINTS
 
-    def solve(self, starts: Sequence[Mixture]) -> Solution:
+    def solve(self, starts: Sequence[Mixture]) -> MomentSolution:
         """Return the most likely of the mixtures that several starts lead to."""
         last = self.releases[-1]
         rows = float(self.rows or max(1.0, last.statistic.parts(last.value)[0].sum()))
@@ -105,7 +105,7 @@ class Evidence:
         best = max((rough._solve_from(start, rows) for start in starts), key=lambda found: found.log_likelihood)
         return self._solve_from(best.mixture, best.rows)
 
-    def _solve_from(self, mixture: Mixture, rows: float) -> Solution:
+    def _solve_from(self, mixture: Mixture, rows: float) -> MomentSolution:
         here, step = self.at(mixture, rows)
         for _ in range(_ROUNDS):
             if np.abs(step).max() < _LAST_STEP:
@@ -113,7 +113,7 @@ class Evidence:
             here, step = self.at(*self.step_from(here.mixture, here.rows, step))
         return here
 
-    def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
+    def at(self, mixture: Mixture, rows: float) -> tuple[MomentSolution, Array]:
         """Return what the releases say at a mixture, and the Newton step from there."""
         points = Points(mixture, self.covariance_type, self.points)
         information, pull, by_point, of_noise, misfit, size, numbers = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
@@ -131,7 +131,7 @@ class Evidence:
         least = _LEAST_INFORMATION * np.eye(len(spread))
         inverse = np.linalg.inv(information + least)
         covariance, fit = inverse @ (spread + least) @ inverse.T, -0.5 * (misfit + size)
-        return Solution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
+        return MomentSolution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
 
     def step_from(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
         """Return the mixture and the number of rows after a step, which is shortened if it is too long."""
@@ -158,7 +158,7 @@ class _Law:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class MomentSolution:
     """A mixture, how certain it is, and how far the releases are from what it predicts.
 
     Parameters
@@ -198,7 +198,7 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, Solution]:
+    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, MomentSolution]:
         """Return a mixture that may as well be the truth, and what would be found then, with new noise and rows.
 
         The fit is replayed, because what it measures depends on what it released before.

@@ -127,7 +127,7 @@ def _scores(mixture: Mixture, rows: Array, kind: CovarianceType) -> Array:
     y, _, responsibilities, codes = _e_step(mixture.components(), rows)
     counts, sums, seconds = _parts(y, responsibilities, kind)
     corners = np.broadcast_to(np.eye(y.shape[1])[:, :, None], (len(y), y.shape[1], y.shape[1], 1))
-    expected = _packed(corners, responsibilities, kind)
+    expected = _pack(corners, responsibilities, kind)
     scores = [(counts - mixture.weights)[:, :-1], sums, 0.5 * (seconds - expected)]
     if isinstance(mixture, TableMixture):
         over = _indicators(codes, mixture.layout)[None] - mixture.probabilities[:, :, None]
@@ -172,10 +172,10 @@ def _indicators(codes: NDArray[np.intp], layout: TableLayout) -> Array:
 def _parts(y: Array, responsibilities: Array, kind: CovarianceType) -> tuple[Array, Array, Array]:
     """Return what each row adds to counts (rows, K), sums (rows, K d) and second moments of y (K, d, rows)."""
     sums = (responsibilities[:, None] * y).reshape(-1, y.shape[2]).T
-    return responsibilities.T, sums, _packed(y[:, :, None] * y[:, None], responsibilities, kind)
+    return responsibilities.T, sums, _pack(y[:, :, None] * y[:, None], responsibilities, kind)
 
 
-def _packed(squares: Array, responsibilities: Array, kind: CovarianceType) -> Array:
+def _pack(squares: Array, responsibilities: Array, kind: CovarianceType) -> Array:
     """Return squares (K, d, d, rows or 1), weighted by responsibilities (K, rows), row by row and packed."""
     if kind == "spherical":
         return (responsibilities * np.einsum("kiir->kr", squares)).T

@@ -136,7 +136,7 @@ def releases_to_keep(fit: MixtureFit) -> list[Array] | None:
     return values if sum(map(len, values)) <= _MOST_KEPT else None
 
 
-class Replay(Curator):
+class ReplayedCurator(Curator):
     """A curator that answers without reading rows, and keeps the moments among its releases.
 
     What a fit measures in each round follows from what was released before. So a fit with the same answers measures the
@@ -174,7 +174,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
         return None
     schedule = model._schedule(domain, rows)
     kept = iter(model._released)
-    curator = Replay(model.privacy_.plan, lambda statistic, noise: next(kept))
+    curator = ReplayedCurator(model.privacy_.plan, lambda statistic, noise: next(kept))
     model._fit_rows(curator, schedule)
     releases = curator.releases
     starts = [fitted]
@@ -192,7 +192,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
             # Releases other than moments come last, and moments do not depend on them.
             return answer(statistic, noise) if isinstance(statistic, _MOMENTS) else np.zeros(statistic.size)
 
-        curator = Replay(model.privacy_.plan, answer_all)
+        curator = ReplayedCurator(model.privacy_.plan, answer_all)
         model._fit_rows(curator, same_number)
         return _small(curator.releases)
 

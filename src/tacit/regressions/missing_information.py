@@ -100,17 +100,17 @@ def lengthen_em_step(
 def _solve(through: Array, moment: Array, caution: float) -> Array:
     """Solve E[PDP] = moment for D, by conjugate gradients."""
 
-    def seen(change: Array) -> Array:
+    def apply(change: Array) -> Array:
         return (1 - caution) * np.mean(through @ change @ through, axis=0) + caution * change
 
     solution = moment.copy()
-    residual = moment - seen(solution)
+    residual = moment - apply(solution)
     direction, power = residual, float(np.sum(residual * residual))
     enough = _TOLERANCE**2 * float(np.sum(moment * moment))
     for _ in range(_MOST_ITERATIONS):
         if power <= enough:
             break
-        moved = seen(direction)
+        moved = apply(direction)
         length = power / float(np.sum(direction * moved))
         solution = solution + length * direction
         residual = residual - length * moved

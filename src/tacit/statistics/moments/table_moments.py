@@ -21,7 +21,7 @@ from tacit.statistics.moments.component_moments import (
     pack_seconds,
 )
 from tacit.statistics.ranges import check_sizes
-from tacit.statistics.table_components import Rows, TableComponents
+from tacit.statistics.table_components import EStep, TableComponents
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class TableMoments:
         weight = math.sqrt(max(1, len(self.components.layout.levels))) / self.level
         return weight * total[self._numbers.size :].reshape(self.components.probabilities.shape)
 
-    def _stretch(self, rows: Rows) -> Array | float:
+    def _stretch(self, rows: EStep) -> Array | float:
         """Return (radius / c)^2, c being where rows are clipped: over 1, if numbers are filled in."""
         if rows.gaps is None:
             return 1.0
