@@ -101,7 +101,7 @@ def test_moments_move_no_further_than_stated(kind, pair, parts, data):
         count=data.draw(weights),
         mean=data.draw(weights),
         second=data.draw(weights),
-        level=data.draw(weights),
+        level_weight=data.draw(weights),
         covariance_type=kind,
         missing=data.draw(st.booleans()),
         fill=data.draw(st.sampled_from([0.0, 0.8, 1.0])),

@@ -80,7 +80,7 @@ class SensitivityAttack:
 
     @property
     def ratio(self) -> float:
-        """The change found as a share of the stated bound. Above 1 the bound is wrong, far below 1 it may be loose."""
+        """The change found, relative to the stated bound. Above 1 the bound is wrong, far below 1 it may be loose."""
         if self.bound > 0:
             return self.found / self.bound
         return np.inf if self.found > 0 else 0.0

@@ -54,8 +54,8 @@ _HOPELESS = 0.1
 _LEAST_VARIANCE = 0.02
 # Each round takes estimates to be off by this much at least, as a relative variance: components go on moving.
 _LEAST_PRIOR_VARIANCE = 0.05
-# Least count of a component, relative to an equal share of the rows.
-_LEAST_SHARE = 0.01
+# Least count of a component, relative to what it would have if all were equally heavy.
+_LEAST_PROPORTION = 0.01
 # Added to every variance, so that a nearly singular covariance stays positive definite.
 _HAIR = 1e-9
 
@@ -231,7 +231,7 @@ def positive_counts(counts: Array, noise: float, n_rows: int | None) -> tuple[Ar
     if n_rows is not None:
         counts = counts + (n_rows - counts.sum()) / len(counts)
     rows = max(float(counts.sum()), noise)
-    counts = np.maximum(counts, max(_LEAST_SHARE * rows / len(counts), noise))
+    counts = np.maximum(counts, max(_LEAST_PROPORTION * rows / len(counts), noise))
     return counts, rows if n_rows is None else float(n_rows)
 
 

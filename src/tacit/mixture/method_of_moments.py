@@ -127,7 +127,7 @@ class Evidence:
             misfit += float(off @ np.linalg.solve(law.covariance, off))
             size += float(np.linalg.slogdet(law.covariance)[1])
             numbers += len(off)
-        spread = of_noise + rows * (by_point * points.shares[:, None]).T @ by_point
+        spread = of_noise + rows * (by_point * points.proportions[:, None]).T @ by_point
         least = _LEAST_INFORMATION * np.eye(len(spread))
         inverse = np.linalg.inv(information + least)
         covariance, fit = inverse @ (spread + least) @ inverse.T, -0.5 * (misfit + size)
@@ -146,9 +146,9 @@ class _Law:
 
     def __init__(self, points: Points, release: Release, rows: float, secret: bool) -> None:
         self.values = row_values(release.statistic, points.places)
-        self.mean = points.shares @ self.values
+        self.mean = points.proportions @ self.values
         self.values -= self.mean
-        weighted = rows * (self.values * points.shares[:, None]).T
+        weighted = rows * (self.values * points.proportions[:, None]).T
         self.gradient = weighted @ points.scores
         if secret:  # The number of rows is estimated as well, as a logarithm.
             self.gradient = np.hstack([self.gradient, rows * self.mean[:, None]])
@@ -206,8 +206,10 @@ class MomentSolution:
         evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
         truth = self._draw_truth(rng)
         points = Points(truth, evidence.covariance_type, _FEW_POINTS)
-        rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
-        rows += points.shares * (number - rows.sum())  # They add up to the number of rows.
+        rows = number * points.proportions + np.sqrt(number * points.proportions) * rng.normal(
+            size=len(points.proportions)
+        )
+        rows += points.proportions * (number - rows.sum())  # They add up to the number of rows.
 
         def release(statistic: ComponentMoments | TableMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)

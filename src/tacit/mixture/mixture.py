@@ -121,14 +121,14 @@ class Mixture:
     def _pair_moments(self, i: np.ndarray, j: np.ndarray) -> tuple[Array, Array, Array]:
         """Return the weights, means and covariances that pairs of components have together."""
         weight = self.weights[i] + self.weights[j]
-        share = self._pair_shares(i, j)
+        proportion = self._pair_proportions(i, j)
         apart = self.means[i] - self.means[j]
-        mean = share[:, None] * self.means[i] + (1 - share[:, None]) * self.means[j]
-        within, between = share[:, None, None], (share * (1 - share))[:, None, None]
+        mean = proportion[:, None] * self.means[i] + (1 - proportion[:, None]) * self.means[j]
+        within, between = proportion[:, None, None], (proportion * (1 - proportion))[:, None, None]
         covariance = within * self.covariances[i] + (1 - within) * self.covariances[j]
         return weight, mean, covariance + between * apart[:, :, None] * apart[:, None, :]
 
-    def _pair_shares(self, i: np.ndarray, j: np.ndarray) -> Array:
+    def _pair_proportions(self, i: np.ndarray, j: np.ndarray) -> Array:
         """Return the part of each pair's weight that its first component has."""
         return self.weights[i] / (self.weights[i] + self.weights[j])
 

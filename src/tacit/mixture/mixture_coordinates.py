@@ -31,8 +31,8 @@ _NO_LEVELS = TableLayout(())
 class Points:
     """Evenly spread points of all components.
 
-    ``places`` (points, d) are encoded rows, ``shares`` (points,) the share of rows that each stands for, and ``scores``
-    (points, coordinates) the gradients of the log density there.
+    ``places`` (points, d) are encoded rows, ``proportions`` (points,) of rows what each of them stands for, and
+    ``scores`` (points, coordinates) the gradients of the log density there.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Points:
         if isinstance(mixture, TableMixture):
             labels = np.repeat(np.arange(mixture.count), count)
             self.places = mixture.encode(labels, self.places, np.tile(even[:, columns:], (mixture.count, 1)))
-        self.shares = np.repeat(mixture.weights / count, count)
+        self.proportions = np.repeat(mixture.weights / count, count)
         self.scores = _scores(mixture, self.places, kind)
 
 
@@ -73,7 +73,7 @@ def row_values(statistic: ComponentMoments | TableMoments, rows: Array) -> Array
     if isinstance(statistic, TableMoments):
         layout = statistic.components.layout
         levels = responsibilities[:, None] * _indicators(codes, layout)
-        weight = statistic.level / math.sqrt(max(1, len(layout.levels)))
+        weight = statistic.level_weight / math.sqrt(max(1, len(layout.levels)))
         values.append(weight * levels.reshape(-1, len(rows)).T)
     return np.hstack(values)
 

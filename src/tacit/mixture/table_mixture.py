@@ -122,8 +122,8 @@ class TableMixture(Mixture):
         return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
 
     def _pair_levels(self, i: np.ndarray, j: np.ndarray) -> Array:
-        share = self._pair_shares(i, j)[:, None]
-        return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
+        proportion = self._pair_proportions(i, j)[:, None]
+        return proportion * self.probabilities[i] + (1 - proportion) * self.probabilities[j]
 
     def _entropies(self) -> Array:
         return super()._entropies() + _level_entropies(self.probabilities)

@@ -83,7 +83,7 @@ class MixtureIntervals:
         Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        The share of simulations that found each component again. If it is well below 1, noise or overlap makes the
+        The proportion of simulations that found each component again. If it is well below 1, noise or overlap makes the
         component hard to find, and its intervals cannot be trusted.
     """
 
@@ -95,10 +95,10 @@ class MixtureIntervals:
     found: Array
 
 
-def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
+def confidence_intervals(model: Any, confidence: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
     """Return intervals for a fitted `tacit.GaussianMixture`, in the units of its rows."""
-    if not isinstance(level, numbers.Real) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
+    if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(confidence)}.")
     if not isinstance(n_bootstrap, numbers.Integral) or n_bootstrap < 10:
         raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {describe(n_bootstrap)}.")
     if model._rows_known is None:
@@ -114,9 +114,9 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
     domain, rng = model._domain, np.random.default_rng(random_state)
     with progress(model.verbose, f"Simulating {n_bootstrap} times") as watch:
         if (evidence := _evidence(model)) is not None:
-            standard = intervals_from_releases(*evidence, model._mixture, level, n_bootstrap, rng, watch)
+            standard = intervals_from_releases(*evidence, model._mixture, confidence, n_bootstrap, rng, watch)
         else:
-            standard = intervals_from_fits(_replica(model), level, n_bootstrap, rng, watch)
+            standard = intervals_from_fits(_replica(model), confidence, n_bootstrap, rng, watch)
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warn_user(
@@ -209,7 +209,7 @@ def intervals_from_releases(
     starts: list[Mixture],
     simulate: Simulate,
     published: Mixture,
-    level: float,
+    confidence: float,
     count: int,
     rng: np.random.Generator,
     watch: Watch,
@@ -231,7 +231,7 @@ def intervals_from_releases(
         overlaps.append(overlap(truth, found.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
-    half_widths = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in simulated_errors]
+    half_widths = [np.quantile(np.stack(each), confidence, axis=0, method="weibull") for each in simulated_errors]
     logits, means = (
         middle[..., None] + half_width[..., None] * np.array([-1.0, 1.0])
         for middle, half_width in zip(middles, half_widths)
@@ -239,7 +239,7 @@ def intervals_from_releases(
     weights = solution.mixture.weights
     order = linear_sum_assignment(_distances(published, solution.mixture))[1]
     return MixtureIntervals(
-        level,
+        confidence,
         expit(logits)[order],
         means[order],
         (weights * (1 - weights) * errors[0])[order],
@@ -323,7 +323,7 @@ class Replica:
 
 
 def intervals_from_fits(
-    replica: Replica, level: float, count: int, rng: np.random.Generator, watch: Watch
+    replica: Replica, confidence: float, count: int, rng: np.random.Generator, watch: Watch
 ) -> MixtureIntervals:
     """Return intervals from `count` simulated fits, in the coordinates of the mixture."""
     simulated = []
@@ -337,10 +337,10 @@ def intervals_from_fits(
         errors += bias + scale * (quiet - bias)
     weights_se, means_se = (np.sqrt(np.mean(each**2, axis=0)) for each in (weights, means))
     # The standard error is itself an estimate, from `count` fits.
-    sides = float(t.ppf(0.5 + level / 2, count)) * np.array([-1.0, 1.0])
+    sides = float(t.ppf(0.5 + confidence / 2, count)) * np.array([-1.0, 1.0])
     mixture = replica.mixture
     return MixtureIntervals(
-        level,
+        confidence,
         np.clip(mixture.weights[:, None] + weights_se[:, None] * sides, 0.0, 1.0),
         mixture.means[:, :, None] + means_se[:, :, None] * sides,
         weights_se,

@@ -60,8 +60,8 @@ class RobustDescent(PublishedRegression):
     moment_bound : float, default 1.0
         What the mean square of each column of gradients is at most. A wrong one costs accuracy, and no privacy.
     batch_size : int or float, optional
-        How many rows a step samples, on average, or which share of them; all rows by default. Where the number of rows
-        is secret it must be a share.
+        How many rows a step samples, on average, or which proportion of them; all rows by default. Where the number of
+        rows is secret it must be a proportion.
     learning_rate : float or "auto", default "auto"
         What gradients are multiplied by, 0.1 by default. With samples, in the first step, 1 by default; steps fall as
         1/sqrt(t) then.

@@ -168,7 +168,7 @@ def _table(view: LinearView) -> Html:
     odds, effects = view.scale == "log odds", view.effects[0].tolist()
     step = Column(
         "Odds times, by a step" if odds else STEP_NAMES[view.step],
-        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_share else to_digits(effects[j]),
+        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_proportion else to_digits(effects[j]),
     )
     caption += f" A step: a column of numbers {STEPS[view.step]}; or a level, or true." if odds else ""
     heads = [element("th", f"One more, {adds[view.scale]}", scope="col")]

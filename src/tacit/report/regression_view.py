@@ -47,7 +47,7 @@ class RegressionView(SlopesView):
         slopes = np.atleast_2d(model.coef_) / units
         middles = np.array([each.display(mean) for each, mean in zip(found, model.inputs_mean_)])
         steps = np.sqrt(np.diag(model.inputs_covariance_)) * units
-        steps[[each.is_share for each in found]] = 1.0
+        steps[[each.is_proportion for each in found]] = 1.0
         view = cls(
             **columns,
             intercepts=intercepts - slopes @ np.array([each.middle for each in found]),
@@ -66,7 +66,7 @@ class RegressionView(SlopesView):
         """Return the features that are numbers in whose effects components differ most, or the strongest of one."""
         apart = np.ptp(self.effects, axis=0) if self.count > 1 else np.abs(self.effects[0])
         order = np.argsort(-apart, kind="stable").tolist()
-        return [j for j in order if not self.features[j].is_share][:most]
+        return [j for j in order if not self.features[j].is_proportion][:most]
 
     def copies(self) -> list[list[int]]:
         """Return groups of regressions that are the same."""

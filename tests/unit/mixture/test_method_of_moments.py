@@ -184,11 +184,13 @@ def test_scores_of_tables_are_derivatives(kind):
 def test_points_stand_for_rows_of_tables():
     """Even points have the moments and the shares of levels that the mixture says."""
     points = Points(product(), "full", 1024)
-    assert points.shares.sum() == pytest.approx(1.0)
+    assert points.proportions.sum() == pytest.approx(1.0)
     levels = LAYOUT.split(points.places)[1]
-    assert points.shares @ (levels[:, 0] == 2) == pytest.approx(0.3 * 0.5 + 0.7 * 0.1, abs=0.005)
-    assert points.shares @ points.places[:, [0, 4]] == pytest.approx(product().weights @ product().means, abs=0.005)
-    assert points.shares @ points.scores == pytest.approx(0.0, abs=0.02)
+    assert points.proportions @ (levels[:, 0] == 2) == pytest.approx(0.3 * 0.5 + 0.7 * 0.1, abs=0.005)
+    assert points.proportions @ points.places[:, [0, 4]] == pytest.approx(
+        product().weights @ product().means, abs=0.005
+    )
+    assert points.proportions @ points.scores == pytest.approx(0.0, abs=0.02)
 
 
 def test_a_table_whose_fit_is_still_on_its_way():

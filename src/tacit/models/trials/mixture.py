@@ -35,8 +35,8 @@ def mixture_errors(ordinary: TableMixture, private: GaussianMixture, deviations:
     """Return the errors of means, levels and weights, and how many components were found, the best pairing assumed."""
     found, layout = private._mixture, ordinary.layout
     means = np.abs(found.means[None] - ordinary.means[:, None]) / deviations[:, None]  # (K, K, d)
-    shares = getattr(found, "probabilities", np.empty((found.count, 0)))
-    apart = np.abs(shares[None] - ordinary.probabilities[:, None]) / 2
+    probabilities = getattr(found, "probabilities", np.empty((found.count, 0)))
+    apart = np.abs(probabilities[None] - ordinary.probabilities[:, None]) / 2
     levels = np.zeros((*apart.shape[:2], len(layout.levels)))
     for j, where in enumerate(layout.slices):
         levels[:, :, j] = apart[:, :, where].sum(axis=2)

@@ -128,12 +128,14 @@ def ordinary_regressions(start: Regressions, X: Array, y: Array) -> Regressions:
     for _ in range(_ROUNDS):
         joint = _log_joint(parts, X, y)
         total = logsumexp(joint, axis=0)
-        shares = np.exp(joint - total)
-        counts = shares.sum(axis=1) + 1e-9
+        responsibilities = np.exp(joint - total)
+        counts = responsibilities.sum(axis=1) + 1e-9
         ridge = _RIDGE * len(X) * np.eye(design.shape[1])
-        found = [np.linalg.solve((design.T * each) @ design + ridge, (design.T * each) @ y) for each in shares]
+        found = [
+            np.linalg.solve((design.T * each) @ design + ridge, (design.T * each) @ y) for each in responsibilities
+        ]
         residuals = y - np.stack(found) @ design.T
-        scales = np.sqrt(np.sum(shares * residuals**2, axis=1) / counts + _RIDGE)
+        scales = np.sqrt(np.sum(responsibilities * residuals**2, axis=1) / counts + _RIDGE)
         parts = Regressions(counts / counts.sum(), np.stack(found), scales)
         if abs(total.mean() - last) < _SETTLED:
             break

@@ -54,7 +54,7 @@ class SymmetricMixtureGradient:
 
     Notes
     -----
-    With a truncation T, t y_j is within [-T, T], so gradients lie in the box of middle -beta and reach T.
+    With a truncation T, t y_j is within [-T, T], so gradients lie in the box of middle -beta and half-width T.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class MissingCovariateGradient:
     of beta_j, the gradient is within [-|beta_j|, 2 T^2] if the cell is missing, [-2 T^2, 2 T^2] if not, and so
     [-max(2 T^2, |beta_j|), 2 T^2] in all. As printed there is one more product, of size T^2 at most, and what papers
     forget: whether a cell is missing can change, and with it the term in beta_j. So the box is taken to be that of
-    middle -beta_j / 2 and reach 3 T^2 + |beta_j| / 2.
+    middle -beta_j / 2 and half-width 3 T^2 + |beta_j| / 2.
 
     Examples
     --------
