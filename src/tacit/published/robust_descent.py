@@ -262,7 +262,7 @@ def robust_steps(
 ) -> list[Step]:
     """Return the plan's steps; what a sample costs is a guess, as the accountant knows no closed form."""
     multiplier = noise_multiplier(power, iterations)
-    counting: list[Step] = [Gaussian(ROWS, (_COUNTING_BUDGET * power) ** -0.5)] if count_rows else []
+    counting: list[Step] = [Gaussian(ROWS, noise_multiplier(_COUNTING_BUDGET * power))] if count_rows else []
     if sampling_rate == 1:
         return [*counting, Gaussian(GRADIENT, multiplier, iterations, size)]
     sampled = Sampled(sampling_rate, Gaussian(GRADIENT, sampling_rate * multiplier, iterations, size))
