@@ -187,7 +187,7 @@ class PrivateEstimator(BaseEstimator):
         """
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
-        domain = self._shaped(domain)
+        domain = self._choose_shape(domain)
         if domain.schema is None:  # Rows encoded by a schema are in standard coordinates.
             curator.map_rows(domain.row_map)
         self._set_domain(domain)
@@ -208,7 +208,7 @@ class PrivateEstimator(BaseEstimator):
         if domain.names is not None and domain.schema is None:
             self.feature_names_in_ = np.array(domain.names, dtype=object)
 
-    def _shaped(self, domain: Domain) -> Domain:
+    def _choose_shape(self, domain: Domain) -> Domain:
         """Return the domain in the form that the model wants, such as the box around a ball; it must hold `domain`."""
         return domain
 

@@ -21,7 +21,7 @@ _INTRODUCTION = (
     "numbers are estimates with noise."
 )
 _MOST = 20  # Features that a map of correlations shows.
-_LISTED = 10
+_LISTED = 10  # Correlations in the list of the strongest.
 _WORTH_TELLING = 0.05  # Correlations below this are not listed.
 
 

@@ -26,10 +26,12 @@ from tacit.report.slopes_view import is_level, level_name
 from tacit.report.tables import chip, terms
 
 _MOST_DOTS = 30  # Inputs in the picture of effects, or in the map of classes.
-_MOST_LINES = 3
-_MOST_READ = 6
-_MANY_INPUTS = 10
-_ROWS_TO_TELL_INPUTS = 100  # Rows per input, at epsilon 1, from which intervals hold the truth as they should.
+_MOST_LINES = 3  # Inputs whose own curve is drawn.
+_MOST_READ = 6  # Columns whose strongest effect is put into words.
+_MANY_INPUTS = 10  # Inputs from which it is worth a caution that most are unclear.
+# Rows per input, at epsilon 1, from which intervals hold the truth as they should. benchmarks/linear_regression.py
+# measures how often they do.
+_ROWS_TO_TELL_INPUTS = 100
 
 
 def present(

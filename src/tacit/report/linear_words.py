@@ -7,10 +7,10 @@ import math
 from tacit.report.centres import MOST_ROWS
 from tacit.report.linear_view import LinearView
 from tacit.report.numerals import factor, number, plural, to_digits
-from tacit.report.slopes_view import REACH, is_level, level_name
+from tacit.report.slopes_view import HALF_WIDTH, is_level, level_name
 
 _ROUND_UP = 1.5  # A step is told in the largest power of ten that is below this many steps.
-_MOST_NAMED = 40
+_MOST_NAMED = 40  # Things that a sentence names; of others it tells the number.
 
 STEPS = {
     "deviation": "grows by one standard deviation",
@@ -138,10 +138,10 @@ def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
     """Return what is added, or what odds are multiplied by, with its interval."""
     if view.scale == "log odds":
         text = f"Goes with {factor(added)} times the odds of {view.likelier(k if view.count > 1 else -1)}"
-        ends = None if not error else (factor(added - REACH * error), factor(added + REACH * error))
+        ends = None if not error else (factor(added - HALF_WIDTH * error), factor(added + HALF_WIDTH * error))
     else:
-        decimals = None if not error else 1 - math.floor(math.log10(REACH * error))
-        sizes = [abs(added), *([] if not error else [abs(added) - REACH * error, abs(added) + REACH * error])]
+        decimals = None if not error else 1 - math.floor(math.log10(HALF_WIDTH * error))
+        sizes = [abs(added), *([] if not error else [abs(added) - HALF_WIDTH * error, abs(added) + HALF_WIDTH * error])]
         shown = [to_digits(size) if decimals is None else number(round(size, decimals), decimals) for size in sizes]
         ends = None if not error else (shown[1], shown[2])
         text = f"Goes with {_target(view)} {'higher' if added > 0 else 'lower'} by {shown[0]}"

@@ -15,7 +15,7 @@ from tacit.report.slope_tables import coefficient_table
 from tacit.report.tables import chip, chip_heads
 
 _MOST_DOTS = 20  # Inputs in the picture of effects.
-_MOST_LINES = 3
+_MOST_LINES = 3  # Inputs whose lines are drawn.
 _ONE = "{target} is explained by {inputs}, each weighed by its coefficient. All numbers are estimates with noise."
 _SEVERAL = (
     "{target} is explained by {inputs}. There are {count} groups of rows, or components, in each of which inputs count "
