@@ -23,4 +23,11 @@ __all__ = [
     "progress",
 ]
 
-__getattr__ = former_names(__name__, {"checked_budget": "check_budget"})
+__getattr__ = former_names(
+    __name__,
+    {"checked_budget": "check_budget"},
+    {
+        "SupervisedEstimator": "is gone: write a PrivateEstimator with _has_target = True, and open rows by "
+        "tacit.fitting.target.open_with_target."
+    },
+)

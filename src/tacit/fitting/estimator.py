@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -70,10 +70,21 @@ class PrivateEstimator(BaseEstimator):
     _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 
     def __new__(cls, *args: Any, **parameters: Any) -> Any:
-        for name in parameters:
-            if name in cls._moved:
-                raise TypeError(f"{cls.__name__} has no parameter {name}. {cls._moved[name]}")
+        if refusal := cls._refusal(parameters):
+            raise TypeError(refusal)
         return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, and return the estimator. Those that moved are refused with what to write now."""
+        if refusal := self._refusal(parameters):
+            raise ValueError(refusal)
+        return super().set_params(**parameters)
+
+    @classmethod
+    def _refusal(cls, parameters: Iterable[str]) -> str | None:
+        """Return what to write in place of the first parameter that is one of an earlier version."""
+        moved = next((name for name in parameters if name in cls._moved), None)
+        return None if moved is None else f"{cls.__name__} has no parameter {moved}. {cls._moved[moved]}"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
