@@ -27,7 +27,7 @@ import pandas as pd
 from arena_families import DELTA, FAMILIES, Family
 from arena_peers import PROCESSES, TAKES_PART, Peers
 from arena_summary import KEY, OURS, page, show_summary, summarise
-from arena_tables import LEAST_ROWS, SIDES, Problem, Table, on_side, read_table, table_names
+from arena_tables import LEAST_ROWS, SIDES, Problem, Table, read_table, table_names
 from measuring import save, show
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 1000.0)
@@ -50,7 +50,7 @@ class Record:
             fits = read_fits(path)
             self.done = {self.key(fit) for fit in fits[fits["error"].isna()].to_dict("records")}
         self._file = path.open("a", newline="", encoding="utf-8")
-        self._writer = csv.DictWriter(self._file, FIELDS)
+        self._writer = csv.DictWriter(self._file, FIELDS, lineterminator="\n")
         if new:
             self._writer.writeheader()
 
@@ -73,13 +73,11 @@ class Record:
 
 def read_fits(path: Path) -> pd.DataFrame:
     """Return the fits in a file."""
-    texts = ("table", "family", "target", "method", "error")
-    fits = pd.read_csv(
-        path, dtype=dict.fromkeys(texts, object), na_values={"score": ["", "nan"]}, keep_default_na=False
-    )
-    return fits.drop_duplicates([*KEY, "method"], keep="last").assign(
-        error=lambda fits: fits["error"].replace("", None)
-    )
+    texts = dict.fromkeys(("table", "family", "target", "method", "error"), object)
+    gaps = {name: ["", "nan"] for name in ("plain", "nothing", "score")}
+    fits = pd.read_csv(path, dtype=texts, na_values=gaps, keep_default_na=False)
+    fits["error"] = fits["error"].where(fits["error"] != "")
+    return fits.drop_duplicates([*KEY, "method"], keep="last")
 
 
 def tables(options: argparse.Namespace) -> Iterator[Table]:
@@ -174,9 +172,14 @@ def run(options: argparse.Namespace) -> None:
     try:
         for table in tables(options):
             for kind in options.kinds:
-                for problem in FAMILIES[kind].problems(table):
-                    for fit in run_problem(table, kind, problem, peers, record, options):
-                        show_fit(fit)
+                try:
+                    for problem in FAMILIES[kind].problems(table):
+                        for fit in run_problem(table, kind, problem, peers, record, options):
+                            show_fit(fit)
+                except (
+                    Exception
+                ) as error:  # Then there is nothing to compare with, and other tables are no worse for it.
+                    print(f"{table.name} {kind}: left out, {type(error).__name__}: {error}", flush=True)
     finally:
         record.close()
         peers.close()
@@ -189,7 +192,7 @@ def main() -> None:
     if options.docs is None:
         run(options)
     fits = read_fits(options.output)
-    fits = fits[[on_side(name, options.side) for name in fits["table"]]]
+    fits = fits[fits["table"].isin(table_names(options.side, options.least, options.most))]
     fits = fits[fits["family"].isin(options.kinds) & fits["epsilon"].isin(options.epsilons)]
     families = summarise(fits, {kind: FAMILIES[kind][:2] for kind in options.kinds})
     show_summary(families)

@@ -103,11 +103,10 @@ def _scaled(problem: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 def diffprivlib_linear(problem: dict[str, Any], epsilon: float, seed: int) -> np.ndarray:
     from diffprivlib.models import LinearRegression
 
-    low, high = problem["target_bounds"].tolist()
-    model = LinearRegression(
-        epsilon=epsilon, bounds_X=(problem["low"], problem["high"]), bounds_y=(low, high), random_state=seed
-    )
-    return model.fit(problem["X"], problem["y"]).predict(problem["T"])
+    X, T = _scaled(problem)
+    centre, half = problem["target_bounds"].mean(), np.ptp(problem["target_bounds"]) / 2
+    model = LinearRegression(epsilon=epsilon, bounds_X=(-1, 1), bounds_y=(-1, 1), random_state=seed)
+    return centre + half * model.fit(X, (problem["y"] - centre) / half).predict(T)
 
 
 def diffprivlib_logistic(problem: dict[str, Any], epsilon: float, seed: int) -> np.ndarray:
@@ -121,7 +120,7 @@ def diffprivlib_logistic(problem: dict[str, Any], epsilon: float, seed: int) -> 
 def diffprivlib_kmeans(problem: dict[str, Any], epsilon: float, seed: int) -> np.ndarray:
     from diffprivlib.models import KMeans
 
-    model = KMeans(8, epsilon=epsilon, bounds=(problem["low"], problem["high"]), random_state=seed)
+    model = KMeans(epsilon=epsilon, bounds=(problem["low"], problem["high"]), random_state=seed)  # eight, by default
     return model.fit(problem["X"]).cluster_centers_
 
 

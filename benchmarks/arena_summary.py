@@ -115,17 +115,17 @@ def show_summary(families: list[dict[str, Any]]) -> None:
         print(f"\n{each['family']}: loss of {each['unit']}, {each['tables']} tables")
         for line in each["epsilons"]:
             print(
-                f"  epsilon {line['epsilon']:<6g} {line['fits']} fits  median {line['median']:.4f}  "
-                f"90% {line['90%']:.4f}  worst {line['worst']:.3g}  within .01 {line['within 0.01']:.0%}, "
+                f"  epsilon {line['epsilon']:<6g} {line['fits']} fits  median {_number(line['median'])}  "
+                f"90% {_number(line['90%'])}  worst {_number(line['worst'])}  within .01 {line['within 0.01']:.0%}, "
                 f".05 {line['within 0.05']:.0%}  worse than saying nothing {line['worse than nothing']:.1%}"
             )
             print(f"      worst: {'; '.join(line['worst tables'])}")
             for name, peer in line["peers"].items():
                 print(
                     f"      {name}: tacit ahead in {peer['ahead']:.0%} of {peer['fits']}, behind by "
-                    f"{peer['behind at worst']:.3g} at worst, by more than .01 in "
-                    f"{peer['behind by more than 0.01']:.0%}; its median loss {peer['their median loss']:.4f}, worse "
-                    f"than nothing {peer['they are worse than nothing']:.1%}"
+                    f"{_number(peer['behind at worst'])} at worst, by more than .01 in "
+                    f"{peer['behind by more than 0.01']:.0%}; its median loss "
+                    f"{_number(peer['their median loss'])}, worse than nothing {peer['they are worse than nothing']:.1%}"
                 )
         for step in each["more budget"]:
             tables = f": {', '.join(step['tables'])}" if step["tables"] else ""
@@ -143,13 +143,13 @@ with 5,000 rows or more ({side}), prepared by one rule: numbers as they are, lev
 fifths of the rows with their defaults, at `delta` 1e-6 and with {seeds}, and judged by the others.
 
 A *loss* is how far a score is below that of the plain fit, or below that of saying nothing where that is better. Saying
-nothing is to predict the mean of the target for all rows, or what stands there; it is computed without noise. A fit is
+nothing is to predict the mean of the target for all rows, unless a section says otherwise, and has no noise. A fit is
 *worse than nothing* if its score is lower than that by more than {slack}.
 
 Peers have the same epsilon, rows and bounds. AdaSSP protects a row that is added or removed, ours one that is replaced.
 diffprivlib's delta is 0. DP-EBM is InterpretML's, which is not linear and so can do better than the plain fit.
 
-`python benchmarks/arena.py` does the fits, and `{command}` writes this page.
+`python benchmarks/arena.py --peers` does the fits, and `{command}` writes this page.
 """
 
 
@@ -161,7 +161,7 @@ def page(families: list[dict[str, Any]], side: str, seeds: int, command: str) ->
         rows = [
             [
                 *(f"{line['epsilon']:g}", str(line["fits"])),
-                *(f"{line['median']:.4f}", f"{line['90%']:.4f}", f"{line['worst']:.3g}"),
+                *(_number(line[name]) for name in ("median", "90%", "worst")),
                 *(f"{line[name]:.0%}" for name in (f"within {NEAR}", f"within {FAR}", "worse than nothing")),
             ]
             for line in each["epsilons"]
@@ -194,6 +194,10 @@ TITLES = {
 }
 
 
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1 else f"{value:.3g}"
+
+
 def _table(head: list[str], rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -203,8 +207,8 @@ def _peers(each: dict[str, Any]) -> list[str]:
     rows = [
         [
             *(f"{line['epsilon']:g}", name, str(peer["fits"]), f"{peer['ahead']:.0%}"),
-            *(f"{peer['behind at worst']:.3g}", f"{peer['behind by more than 0.01']:.0%}"),
-            *(f"{peer['their median loss']:.4f}", f"{peer['they are worse than nothing']:.0%}"),
+            *(_number(peer["behind at worst"]), f"{peer['behind by more than 0.01']:.0%}"),
+            *(_number(peer["their median loss"]), f"{peer['they are worse than nothing']:.0%}"),
         ]
         for line in each["epsilons"]
         for name, peer in line["peers"].items()

@@ -195,6 +195,6 @@ def test_the_page_has_every_figure(summary, fits):
     text = summary.page(families, "even", 1, "python here.py")
     assert "`python here.py` writes this page" in text
     assert "| 1 | 4 | 0.1600 |" in text
-    assert "| 10 | peer | 4 | 25% | 0.09 |" in text
+    assert "| 10 | peer | 4 | 25% | 0.0900 |" in text
     assert "`toys/2 [y]` 0.200 → -0.1" in text
     assert "the loss rises by more than 0.01 in 1 of 4 fits" in text
