@@ -124,8 +124,8 @@ def show_summary(families: list[dict[str, Any]]) -> None:
                 print(
                     f"      {name}: tacit ahead in {peer['ahead']:.0%} of {peer['fits']}, behind by "
                     f"{_number(peer['behind at worst'])} at worst, by more than .01 in "
-                    f"{peer['behind by more than 0.01']:.0%}; its median loss "
-                    f"{_number(peer['their median loss'])}, worse than nothing {peer['they are worse than nothing']:.1%}"
+                    f"{peer['behind by more than 0.01']:.0%}; its median loss {_number(peer['their median loss'])}, "
+                    f"worse than nothing {peer['they are worse than nothing']:.1%}"
                 )
         for step in each["more budget"]:
             tables = f": {', '.join(step['tables'])}" if step["tables"] else ""
