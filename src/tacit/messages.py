@@ -86,12 +86,12 @@ def call_or_refuse(complaint: str, function: Callable[..., _Result], *values: An
     raise ValueError(complaint)
 
 
-def warn_user(message: str) -> None:
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and name the line of the user's program that called the library."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "tacit":
         depth, frame = depth + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=depth)
+    warnings.warn(message, category, stacklevel=depth)
 
 
 def _number(value: numbers.Real) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.cautions import CautionWarning
 from tacit.models.card import Trial
 from tacit.models.registry import forecast_cards
 from tacit.models.trials.simulation import Setting
@@ -111,6 +112,7 @@ def forecast(
         for index, epsilon in enumerate(epsilons):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore" if table or index else "default", UserWarning)  # Each of them once.
+                warnings.simplefilter("ignore", CautionWarning)  # The figures say how much a result is worth.
                 private = card.estimator(epsilon=epsilon, delta=delta, random_state=table, **told)
                 private.fit(simulated.rows, *simulated.target)
             plans.append(private.privacy_.plan)

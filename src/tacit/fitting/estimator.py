@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.arrays import Array
+from tacit.cautions import CautionWarning, find_cautions
 from tacit.fitting.documentation import complete_docstring
 from tacit.fitting.private_bounds import bounds_step, private_bounds
 from tacit.fitting.published import find_published
@@ -235,6 +236,20 @@ class PrivateEstimator(BaseEstimator):
         certificate = curator.certificate(budget, rows=rows, bounds=str(domain) + found, notes=notes)
         self.privacy_ = replace(certificate, peeked=() if domain.schema is None else domain.schema.peeked)
 
+    def _tell_cautions(self) -> None:
+        """Have the certificate say what its results must be warned of, and warn: of each once, after a fit.
+
+        What a result is made of may have been warned of before. Files are read without warnings.
+        """
+        if not hasattr(self, "privacy_"):
+            return
+        known = self.privacy_.cautions
+        found = [caution for caution in find_cautions(self) if caution not in known]
+        if found:
+            self.privacy_ = replace(self.privacy_, cautions=(*known, *found))
+        for caution in found:
+            warn_user(str(caution), CautionWarning)
+
     def _stated_domain(self) -> Domain:
         """Return the domain that the certificate states."""
         return self._joint if self._has_target else self._domain
@@ -284,6 +299,7 @@ def _from_scratch(fit: Callable[..., Any]) -> Callable[..., Any]:
             self._forget()
             raise
         self._remember(before)
+        self._tell_cautions()
         return fitted
 
     fit_from_scratch.starts_from_scratch = True

@@ -154,6 +154,7 @@ class LinearModelMixin(RegressorMixin):
         note = f"{cls.__name__} computed from these moments, at no further cost."
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))
         model._remember()
+        model._tell_cautions()
         return model
 
     def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:

@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
+from tacit.cautions import Caution
 from tacit.models.command import Command, Option
 
 __all__ = ["Figure", "ModelCard", "Predictions", "Results", "StoredParameter", "Trial", "Without", "later"]
@@ -165,6 +166,9 @@ class ModelCard:
     presentation : callable, Without or None
         ``presentation(model, certificate, pairs)`` returns a :class:`tacit.report.presentation.Presentation`: cautions,
         pictures and tables for the page of a report. By default the page shows the tables of `results`.
+    cautions : callable
+        ``cautions(model)`` returns a list of :class:`tacit.cautions.Caution`: what a fitted model must be warned of, by
+        released values alone. The estimator warns of it when the fit ends; certificate, command and report repeat it.
     trial : Trial or Without
         How ``tacit plan`` forecasts accuracy.
     draws_rows : bool
@@ -185,6 +189,7 @@ class ModelCard:
     results: Results | Without
     predictions: Predictions | Without
     presentation: Callable[..., Any] | Without | None = None
+    cautions: Callable[[Any], Sequence[Caution]] = lambda model: ()
     trial: Trial | Without
     draws_rows: bool = False
     parameters: Mapping[str, StoredParameter] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tacit.models.card import ModelCard, Without
 from tacit.models.printed import Block, NumberedTable, Table
 from tacit.models.registry import CARDS, find_card
 from tacit.privacy import Certificate
-from tacit.report.cautions import budget_cautions
+from tacit.report.cautions import budget_cautions, by_gravity
 from tacit.report.feature_views import ignored_columns
 from tacit.report.markup import Html, element, together
 from tacit.report.page import page_html
@@ -93,7 +94,11 @@ def report_html(
     card = check_reportable(model)
     present: Callable[..., Presentation] = card.presentation or _present_results
     certificate = _check_certificate(model.privacy_ if certificate is None else certificate)
-    return page_html(present(model, certificate, pairs), certificate, step_meanings(card), title)
+    presentation = present(model, certificate, pairs)
+    # What the fit was warned of is in the model's own certificate; one of version 0.1 has none of it yet.
+    told = dict.fromkeys([*presentation.cautions, *model.privacy_.cautions, *card.cautions(model)])
+    presentation = replace(presentation, cautions=by_gravity(list(told)))
+    return page_html(presentation, certificate, step_meanings(card), title)
 
 
 def check_reportable(model: Any) -> ModelCard:

@@ -93,6 +93,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateE
         model.method = find_published(moments) or "adaptive"
         note = f"Factor analysis of {n_components} component(s) computed from these moments, at no further cost."
         model._fit_to_moments(moments, note)._remember()
+        model._tell_cautions()
         return model
 
     def fit(self, X: Any, y: Any = None) -> FactorAnalysis:

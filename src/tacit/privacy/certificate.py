@@ -20,6 +20,7 @@ from pathlib import Path
 
 from scipy.optimize import minimize_scalar
 
+from tacit.cautions import Caution
 from tacit.messages import describe
 
 from .budget import Budget
@@ -98,6 +99,8 @@ class Certificate:
         The version of tacit; the installed one unless given.
     peeked : sequence of str, default ()
         Columns whose bounds or categories were read from the rows, unpaid: the promise does not cover them.
+    cautions : sequence of Caution, default ()
+        What to know before using the result, such as that it is mostly noise.
 
     Examples
     --------
@@ -122,11 +125,11 @@ class Certificate:
     notes: tuple[str, ...] = ()
     version: str = field(default_factory=_own_version)
     peeked: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "releases", tuple(self.releases))
-        object.__setattr__(self, "notes", tuple(self.notes))
-        object.__setattr__(self, "peeked", tuple(self.peeked))
+        for name in ("releases", "notes", "peeked", "cautions"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.rows is not None and self.plan.neighbors == "add_remove":
             raise ValueError("Under 'add_remove' the number of rows is private; leave rows=None.")
 
@@ -198,6 +201,7 @@ class Certificate:
             "bounds": self.bounds,
             "notes": list(self.notes),
             "peeked": list(self.peeked),
+            "cautions": [asdict(caution) for caution in self.cautions],
             "releases": [asdict(release) for release in self.releases],
             "plan": self.plan.to_dict(),
             "curve": {"epsilon": epsilons.tolist(), "delta": deltas.tolist()},
@@ -222,7 +226,8 @@ class Certificate:
             rows=values["rows"],
             bounds=values["bounds"],
             notes=tuple(values["notes"]),
-            peeked=tuple(values.get("peeked", ())),  # Files of version 0.1 have none.
+            peeked=tuple(values.get("peeked", ())),  # Files of version 0.1 have none, and no cautions either.
+            cautions=tuple(Caution(**each) for each in values.get("cautions", ())),
             version=values["version"],
         )
 
@@ -276,8 +281,10 @@ class Certificate:
             ("What an attacker could learn", [*self._attack()]),
             ("What was released", [*self._releases()]),
             ("Other ways to read the same guarantee", [self._curve()]),
+            ("Before you rely on the result", [*map(str, self.cautions)]),
+            ("Notes", [*self.notes]),
         ]
-        return [*sections, ("Notes", [*self.notes])] if self.notes else sections
+        return [(title, parts) for title, parts in sections if parts]
 
     def _promise(self) -> list[str]:
         epsilon, delta = self.budget.epsilon, self.budget.delta
@@ -327,13 +334,9 @@ class Certificate:
             table: TextTable = [("name", "noise", "times", "numbers", "sensitivity", "noise scale", "lattice step")]
             for record in self.releases:
                 step = "-" if record.lattice_step is None else f"{record.lattice_step:.3g}"
-                row = (
-                    f"{record.count:,}",
-                    f"{record.size:,}",
-                    f"{record.sensitivity:.5g}",
-                    f"{record.noise_scale:.5g}",
-                )
-                table.append((record.name, record.mechanism, *row, step))
+                sizes = (f"{record.count:,}", f"{record.size:,}")
+                scales = (f"{record.sensitivity:.5g}", f"{record.noise_scale:.5g}")
+                table.append((record.name, record.mechanism, *sizes, *scales, step))
             parts += [
                 table,
                 "Sensitivity is the most that one person can change the released numbers together; noise scale is the "

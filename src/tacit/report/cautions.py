@@ -5,32 +5,22 @@ Here is what the cautions of all models share. The cautions of each model stand 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.mixture.component_estimates import ROWS_PER_COMPONENT
+from tacit.cautions import Caution, Severity
 from tacit.privacy import Certificate
-from tacit.report.feature_views import FeatureView
 from tacit.report.numerals import join_words, plural, scientific, to_digits
 from tacit.report.words import WEAK_EPSILON
 
-Severity = Literal["danger", "warning", "note"]
+if TYPE_CHECKING:
+    from tacit.report.feature_views import FeatureView
 
 _SEEDED = (
     "What this page says about protection is what the same fit would give without random_state. Fit again without it."
 )
 _MOST_NAMED = 6  # Things that a sentence names; of others it tells the number.
-
-
-@dataclass(frozen=True)
-class Caution:
-    """Something to know before using the result."""
-
-    severity: Severity
-    title: str
-    text: str
 
 
 def budget_cautions(certificate: Certificate) -> list[Caution]:
@@ -73,6 +63,8 @@ def by_gravity(cautions: list[Caution]) -> list[Caution]:
 
 def rows_needed(certificate: Certificate, columns: int) -> float:
     """Return how many rows it takes for that many columns to stand out of the noise, roughly: as mixtures need."""
+    from tacit.mixture.component_estimates import ROWS_PER_COMPONENT
+
     return ROWS_PER_COMPONENT * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
 
 
