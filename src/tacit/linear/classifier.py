@@ -15,6 +15,7 @@ from tacit.fitting import check_budget, float_array
 from tacit.fitting.published import find_published
 from tacit.fitting.target import Classes, check_target_given, open_with_target, score_predictions
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
+from tacit.linear.evidence import evidence_of_solution
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import Risk, RiskFit, in_units, minimise_risk, start_at_zero
 from tacit.messages import describe
@@ -108,6 +109,8 @@ def fit_classifier(
     )
     fit = minimise_risk(estimator, estimator.solver, risk, domain, rows, n_rows, budget)
     estimator.n_iter_, estimator._coefficients, estimator._spread = fit.iterations, fit.coefficients, fit.spread
+    estimator._evidence, estimator._known_rows = evidence_of_solution(fit.solution, fit.problem.rows), fit.problem.rows
+    estimator._mean_class = estimator._target[0] + estimator._target[1] * float(fit.scatter.mean[-1])
     estimator.intercept_, estimator.coef_ = in_units(estimator._coefficients, estimator._domain)
     return fit
 

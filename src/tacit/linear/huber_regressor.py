@@ -13,6 +13,7 @@ from tacit.fitting import PrivateEstimator, check_budget, check_shapes
 from tacit.fitting.published import find_published
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.coordinates import Scatter, target_map
+from tacit.linear.evidence import evidence_of_solution
 from tacit.linear.linear_fit import linear_predictions, restore_predictor, stored_predictor
 from tacit.linear.risk import OWN_SOLVERS, PUBLISHED_SOLVERS, Risk, in_units, minimise_risk
 from tacit.messages import describe
@@ -92,6 +93,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         )
         fit = minimise_risk(self, self.solver, risk, domain, rows, n_rows, budget)
         self.n_iter_, self._spread = fit.iterations, fit.spread
+        self._evidence = evidence_of_solution(fit.solution, fit.problem.rows)
         centre, unit = self._target
         mean, scale = float(fit.scatter.mean[-1]), fit.scatter.residual_scale
         self._coefficients = unit * scale * fit.coefficients

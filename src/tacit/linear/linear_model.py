@@ -16,6 +16,7 @@ from tacit.arrays import Array
 from tacit.fitting import check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.target import open_with_target, score_predictions
+from tacit.linear.evidence import Evidence, evidence_of_fit
 from tacit.linear.input_moments import input_layout
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
@@ -93,6 +94,7 @@ class LinearModelMixin(RegressorMixin):
 
     _has_target = True
     _spread: InputSpread | None = None
+    _evidence: Evidence | None = None  # It is known when a fit ends, and no file has it.
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the regression to rows, spending the budget.
@@ -162,6 +164,7 @@ class LinearModelMixin(RegressorMixin):
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""
+        self._evidence = evidence_of_fit(fit)
         fit = self._penalise(fit)
         self.coef_ = fit.slopes
         self.intercept_ = fit.intercept if self.fit_intercept else 0.0

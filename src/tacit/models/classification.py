@@ -167,6 +167,7 @@ CARDS = (
             name="Logistic regression",
             why_no_errors="Of all solvers, newton alone keeps account of how far off they may be.",
         ),
+        cautions=later("tacit.models.cautions.linear", "classifier_cautions"),
         trial=Trial(
             later("tacit.models.trials.classification", "draw"),
             f"{_SIMULATED} Log-loss: nats per new row. Accuracy: proportion of new rows.",
@@ -191,6 +192,7 @@ CARDS = (
             name="Linear support vector classifier",
             why_no_errors="How far off they may be is not known with this loss. LogisticRegression has intervals.",
         ),
+        cautions=later("tacit.models.cautions.linear", "classifier_cautions"),
         trial=Trial(
             later("tacit.models.trials.classification", "draw"),
             f"{_SIMULATED} Accuracy: proportion of new rows.",

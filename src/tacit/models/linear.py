@@ -224,6 +224,7 @@ def _card(
         results=Results(lambda model: f"Fitted {words} to", _blocks, summarise),
         predictions=_PREDICTIONS,
         presentation=later("tacit.report.linear_models", "present", name=title, why_no_errors=why_no_errors),
+        cautions=later("tacit.models.cautions.linear", "regression_cautions"),
         trial=trial,
     )
 
@@ -260,6 +261,7 @@ CARDS = (
             why_no_errors="How far off they may be is not known with this loss. LinearRegression is robust too, and "
             "has intervals.",
         ),
+        cautions=later("tacit.models.cautions.linear", "regression_cautions"),
         trial=_TRIAL,
     ),
 )
