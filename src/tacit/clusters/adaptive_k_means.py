@@ -27,7 +27,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.clusters.adaptive_schedule import GROWING, MOMENT_WEIGHTS, REFINING, AdaptiveSchedule
 from tacit.clusters.cluster_covariances import shrink_to_spherical, within_cluster_variances
-from tacit.clusters.clusters import Clusters, largest_first, spherical_covariances
+from tacit.clusters.clusters import Clusters, FoundCentres, spherical_covariances
 from tacit.clusters.region import Region
 from tacit.fitting.clipping import radius_within_noise
 from tacit.fitting.progress import Watch
@@ -60,8 +60,8 @@ def fit_adaptive(
     region: Region,
     centres: Array | None = None,
     watch: Watch = lambda done, total: None,
-) -> Array:
-    """Return private centres (n_clusters, d), largest cluster first.
+) -> FoundCentres:
+    """Return private centres (n_clusters, d), largest cluster first, and how sure they are.
 
     Parameters
     ----------
@@ -96,6 +96,7 @@ def fit_adaptive(
     noise = _expected_noise(curator, schedule, REFINING, clusters)
     if centres is None:
         clusters = clusters.regroup(schedule.n_clusters)
+    size_ratios, centre_errors = np.full((2, clusters.number), np.nan)
     for index in range(schedule.refining_rounds):
         radii = _clip_radii(_refining_factors(clusters, noise), clusters, region)
         clusters = replace(clusters, centres=region.project(clusters.centres))
@@ -104,8 +105,12 @@ def fit_adaptive(
         stride = 1.0 if index == schedule.refining_rounds - 1 else _OVER_RELAXATION
         clusters = _estimate_clusters(clusters, statistic, moments, schedule.n_rows, region, stride)
         noise = moments.noise  # The next release has the same.
+        size_ratios = clusters.sizes * statistic.count / noise
+        off_by = noise * radii / statistic.mean / clusters.sizes * math.sqrt(region.columns)
+        centre_errors = off_by / np.sqrt(np.maximum(clusters.variances, 1e-300))
         watch(len(schedule.growing_sizes) + index + 1, schedule.n_releases)
-    return largest_first(clusters.centres, clusters.sizes)
+    order = np.argsort(-clusters.sizes, kind="stable")
+    return FoundCentres(clusters.centres[order], size_ratios[order], centre_errors[order])
 
 
 def _whole_region(region: Region) -> Clusters:

@@ -114,6 +114,29 @@ def spherical_covariances(variances: Array, columns: int) -> Array:
     return variances[:, None, None] * np.eye(columns) / columns
 
 
+@dataclass(frozen=True, eq=False)
+class FoundCentres:
+    """Centres, that of the largest cluster first, and how sure they are, as far as the noise tells.
+
+    Parameters
+    ----------
+    centres : (K, d) array
+    size_ratios : (K,) array
+        How many rows each cluster has, in standard deviations of the noise of a count; NaN where it is not known.
+    centre_errors : (K,) array
+        How far off noise may have moved a centre, relative to how far rows are from it; NaN where it is not known.
+    """
+
+    centres: Array
+    size_ratios: Array
+    centre_errors: Array
+
+    @classmethod
+    def of(cls, centres: Array) -> FoundCentres:
+        """Return centres of which no more is known."""
+        return cls(centres, *np.full((2, len(centres)), np.nan))
+
+
 def largest_first(centres: Array, sizes: Array) -> Array:
     """Return the centres (K, d) in order of falling cluster size."""
     return centres[np.argsort(-sizes, kind="stable")]

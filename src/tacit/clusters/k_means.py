@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.arrays import Array
 from tacit.clusters.adaptive_k_means import fit_adaptive
 from tacit.clusters.adaptive_schedule import AdaptiveSchedule, adaptive_schedule
+from tacit.clusters.clusters import FoundCentres
 from tacit.clusters.region import Region
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, float_array, progress
 from tacit.fitting.published import find_published
@@ -87,6 +88,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         "dpem": ("DPEMLloyd", {}),
     }
 
+    _found: FoundCentres | None = None  # It is known when a fit ends, and no file has it.
+
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centres of the rows of `X`, spending the budget.
 
@@ -111,10 +114,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         if (region.scales != 1.0).any():
             curator.map_rows(Affine(region.scales, np.zeros(region.columns)))
         start = None if given is None else domain.standardise(given) * region.scales
-        fit_centres = fit_adaptive if published is None else published.fit_centres
         with progress(self.verbose, f"Finding {self.n_clusters} cluster(s)") as watch:
-            centres = fit_centres(curator, schedule, region, start, watch)
-        self._publish(centres / region.scales, region)
+            if published is None:
+                found = fit_adaptive(curator, schedule, region, start, watch)
+            else:
+                found = FoundCentres.of(published.fit_centres(curator, schedule, region, start, watch))
+        self._found = found
+        self._publish(found.centres / region.scales, region)
         self.n_iter_ = schedule.n_releases
         self._certify(curator, budget, n_rows, [f"k-means with {self.n_clusters} cluster(s), method {self.method}."])
         return self

@@ -44,6 +44,8 @@ class Scatter:
         There are no more rows than this, but for a chance of 1 in 10^800.
     least_frequencies : tuple of arrays
         For each column with levels, how often they occur, less a standard deviation of noise.
+    deviations : (d + 1,) array, optional
+        Standard deviations as they were measured, for people to read. Scales are kept above a floor.
     """
 
     mean: Array
@@ -54,11 +56,12 @@ class Scatter:
     rows: float
     most_rows: float = math.inf
     least_frequencies: tuple[Array, ...] = ()
+    deviations: Array | None = None
 
     @property
     def inputs(self) -> InputSpread:
         """Where inputs lie, in standard coordinates."""
-        return InputSpread(self.mean[:-1], self.scales[:-1])
+        return InputSpread(self.mean[:-1], (self.scales if self.deviations is None else self.deviations)[:-1])
 
     @property
     def residual_scale(self) -> float:

@@ -141,11 +141,12 @@ class _Levels:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Means, units and standard deviations of all columns by themselves."""
+    """Means, units and standard deviations of all columns by themselves: kept above a floor, and as measured."""
 
     mean: Array
     units: Array
     scales: Array
+    deviations: Array
 
 
 def measure_inputs(curator: Curator, schedule: InputSchedule, target_unit: float, least_variances: Array) -> Scatter:
@@ -215,7 +216,9 @@ def _columns(layout: TableLayout, found: ColumnEstimates, levels: _Levels, targe
             where = list(places)
             mean[where], units[where] = frequencies, 1.0
             scales[where] = np.sqrt(frequencies * (1 - frequencies))
-    return _Columns(mean, units, scales)
+    deviations = scales.copy()
+    deviations[numbers] = found.scales if found.spread is None else found.spread.deviations
+    return _Columns(mean, units, scales, deviations)
 
 
 def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: _Columns, levels: _Levels) -> Scatter:
@@ -236,7 +239,8 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     within = _covariances_of_levels(schedule, levels)
     second, left = _denoise(second, scales / units, within, noise * statistic.radius**2 / rows)
     least = tuple(np.maximum(each - levels.noise, _LEAST_FREQUENCY) for each in levels.frequencies)
-    return Scatter(mean + units * shift, units, scales, second, left, float(schedule.rows or rows), most_rows, least)
+    known_rows = float(schedule.rows or rows)
+    return Scatter(mean + units * shift, units, scales, second, left, known_rows, most_rows, least, columns.deviations)
 
 
 def _covariances_of_levels(schedule: InputSchedule, levels: _Levels) -> Array:

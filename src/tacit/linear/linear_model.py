@@ -249,7 +249,8 @@ def _least_squares(moments: Moments, order: Array, fit_intercept: bool) -> Linea
     second = second[np.ix_(order, order)]
     slopes = np.linalg.solve(second[:-1, :-1], second[:-1, -1])
     left = float(second[-1, -1] - slopes @ second[:-1, -1])
-    inputs = InputSpread(moments.mean_[order[:-1]], np.sqrt(np.diag(moments.covariance_)[order[:-1]]))
+    deviations = np.sqrt(np.diag(moments.covariance_)) if moments._spread is None else moments._spread.deviations
+    inputs = InputSpread(moments.mean_[order[:-1]], deviations[order[:-1]])
     return LinearFit(
         mean[:-1], float(mean[-1]), slopes, second[:-1, :-1], moments.count_, max(left, 0.0), spread=inputs
     )

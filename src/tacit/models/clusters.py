@@ -92,6 +92,7 @@ CARDS = (
         results=Results(lambda model: f"Found {model.n_clusters} cluster(s) in", _blocks, _summary),
         predictions=Predictions("cluster, and the distance from each centre", _distances),
         presentation=later("tacit.report.centres", "present"),
+        cautions=later("tacit.models.cautions.clusters", "cluster_cautions"),
         trial=Trial(
             later("tacit.models.trials.clusters", "draw"),
             "on simulated tables of clusters that can be told apart. Distance²: of new rows from their nearest centre. "

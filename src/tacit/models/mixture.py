@@ -202,6 +202,7 @@ CARDS = (
         results=Results(lambda model: f"Fitted {model.n_components_} component(s) to", _blocks, _summary),
         predictions=Predictions("component, the probability of each, and the log density", predict_components),
         presentation=later("tacit.report.components", "present"),
+        cautions=later("tacit.report.mixture_cautions", "fitted_cautions"),
         trial=Trial(
             later("tacit.models.trials.mixture", "draw"),
             "on simulated tables of components that can be told apart. Log-likelihood: nats per new row. Means: "

@@ -76,8 +76,8 @@ def _moments_blocks(model: Moments) -> list[Block]:
 
     view = MomentsView.of(model)
     rows = [
-        (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_proportion else format_mean(mean, deviation))
-        for each, mean, deviation in zip(view.features, view.means, view.deviations)
+        (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_proportion else _mean_cell(mean, deviation, hidden))
+        for each, mean, deviation, hidden in zip(view.features, view.means, view.deviations, view.hidden.tolist())
     ]
     means = Table(("column", "mean ± standard deviation"), rows)
     strong = [pair for pair in view.strongest(_MOST_CORRELATIONS) if abs(pair[2]) >= _WORTH_TELLING]
@@ -85,6 +85,12 @@ def _moments_blocks(model: Moments) -> list[Block]:
         return [means]
     pairs = [(view.features[i].label, view.features[j].label, f"{r:+.2f}") for i, j, r in strong]
     return [means, "", Table(("strongest correlations", "", ""), pairs, words=2)]
+
+
+def _mean_cell(mean: float, deviation: float, hidden: bool) -> str:
+    """Return a mean and its standard deviation, or what that is below where noise hides it."""
+    cell = format_mean(mean, deviation)
+    return cell.replace("± ", "± below ") if hidden else cell
 
 
 def _moments_summary(model: Moments) -> dict[str, Any]:
@@ -186,12 +192,15 @@ CARDS = (
         docs="factor-analysis.md",
         steps=_STEPS,
         stored={
-            "moments": '{"method": "staged", "count": n, "mean": [d], "covariance": [d][d]}, in the units of the rows'
+            "moments": '{"method": "staged", "count": n, "mean": [d], "covariance": [d][d], "deviations": [d], '
+            '"spread_noise": [d]}, in the units of the rows; the last two, where they were measured, are the columns\' '
+            "own standard deviations and the relative noise of their squares"
         },
         command=_MOMENTS_COMMAND,
         results=Results(lambda model: "Measured mean and covariance of", _moments_blocks, _moments_summary),
         predictions=Without("They say nothing about single rows."),
         presentation=later("tacit.report.correlations", "present"),
+        cautions=later("tacit.models.cautions.moments", "moment_cautions"),
         trial=Trial(
             later("tacit.models.trials.moments", "draw_moments"),
             "on simulated tables whose columns have about half of their variance in common. Means: standard deviations "
@@ -215,6 +224,7 @@ CARDS = (
         results=Results(lambda model: f"Fitted {model.n_components} factor(s) to", _factors_blocks, _factors_summary),
         predictions=Predictions("each factor, and the log density", _factors),
         presentation=later("tacit.report.loadings", "present"),
+        cautions=later("tacit.models.cautions.moments", "factor_cautions"),
         trial=Trial(
             later("tacit.models.trials.moments", "draw_factors"),
             "on simulated tables whose columns have about half of their variance in common. Log-likelihood: nats per "

@@ -187,6 +187,7 @@ CARDS = (
             _predictions,
         ),
         presentation=later("tacit.report.regressions", "present"),
+        cautions=later("tacit.models.cautions.regressions", "mixed_regression_cautions"),
         trial=Trial(
             later("tacit.models.trials.regressions", "draw"),
             "on simulated tables of groups that respond differently. Log-likelihood: nats per new row. Predictions: "
@@ -224,6 +225,7 @@ CARDS = (
         results=Results(lambda model: "Fitted a regression on inputs with gaps to", _blocks, _summary),
         predictions=Predictions("the prediction", lambda model, block: {"prediction": model.predict(block)}),
         presentation=later("tacit.report.regressions", "present"),
+        cautions=later("tacit.models.cautions.regressions", "mixed_regression_cautions"),
         trial=Without("How accurate it is depends on which cells are missing, which no schema tells."),
     ),
     ModelCard(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.card import ModelCard, Results, Without
+from tacit.models.card import ModelCard, Results, Without, later
 from tacit.models.command import Command, Option
 from tacit.models.options import MISSING
 from tacit.models.printed import Block, Table, column_names, format_mean
@@ -80,6 +80,7 @@ CARDS = (
         command=_COMMAND,
         results=Results(lambda model: f"Measured the mean of {len(model.mean_)} column(s) of", _blocks, _summary),
         predictions=Without("It says nothing about single rows."),
+        cautions=later("tacit.models.cautions.robust_mean", "mean_cautions"),
         trial=Without("Its error depends on how heavy the tails are, which nobody knows beforehand."),
     ),
 )

@@ -51,6 +51,7 @@ CARDS = (
         ),
         predictions=Without("It says nothing about single rows."),
         presentation=later("tacit.report.table_columns", "present"),
+        cautions=later("tacit.models.cautions.synthesis", "table_cautions"),
         trial=Without("What synthetic rows are worth depends on what they are for; tacit compare measures it."),
         draws_rows=True,
     ),

@@ -9,8 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from tacit.arrays import Array
 from tacit.tables import Domain
+
+_HIDING_NOISE = 0.5  # Relative noise of a variance from which two standard deviations of it could explain it all.
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,50 @@ class PublicFacts:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnSpread:
+    """Standard deviations of columns as they were measured, and the noise in them.
+
+    Methods may keep what they compute with above a floor. These are for people to read.
+
+    Parameters
+    ----------
+    deviations : (d,) array
+    noise : (d,) array
+        Standard deviation of the noise in the variance of each column, relative to that variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread = ColumnSpread(np.array([1.0, 0.1]), np.array([0.1, 5.0]))
+    >>> spread.hidden, spread.at_most.round(2)
+    (array([False,  True]), array([1.1 , 0.33]))
+    """
+
+    deviations: Array
+    noise: Array
+
+    @property
+    def hidden(self) -> Array:
+        """Which columns have a spread that cannot be told from none beside the noise, as truth values."""
+        return np.asarray(self.noise > _HIDING_NOISE)
+
+    @property
+    def at_most(self) -> Array:
+        """What standard deviations hardly exceed, (d,)."""
+        return np.asarray(self.deviations * np.sqrt(1 + 2 * self.noise))
+
+    def in_units(self, scale: Array) -> ColumnSpread:
+        """Return the same in units of which the present ones have so many."""
+        return ColumnSpread(scale * self.deviations, self.noise)
+
+    def widened(self, least: Array, noise: float) -> ColumnSpread:
+        """Return deviations that are `least` at least: those of a release whose variances have this noise."""
+        wider = least > self.deviations
+        relative = noise / np.maximum(least**2, 1e-300)
+        return ColumnSpread(np.where(wider, least, self.deviations), np.where(wider, relative, self.noise))
+
+
+@dataclass(frozen=True, eq=False)
 class MomentEstimates:
     """Private estimates of moments, in the same coordinates.
 
@@ -52,9 +100,12 @@ class MomentEstimates:
         The number of rows.
     covariance_error : float or None
         Relative variance of the error of the covariance, where the method knows it.
+    spread : ColumnSpread, optional
+        The columns' own standard deviations, where the method measures them.
     """
 
     mean: Array
     covariance: Array
     count: float
     covariance_error: float | None = None
+    spread: ColumnSpread | None = None

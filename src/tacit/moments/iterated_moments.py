@@ -21,11 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.progress import Watch
 from tacit.mixture.component_estimates import squared_deviations, widen_components
 from tacit.mixture.scale_free_schedule import GROWING, REFINING, RELEASE_PARTS, TAILS
-from tacit.moments.estimates import MomentEstimates, PublicFacts
+from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
 from tacit.release import Curator
@@ -81,4 +83,6 @@ def iterated_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts
     estimates = widen_components(estimates, squares, curator.measure(tails, squares), "full")
     watch(len(rounds) + 1, len(rounds) + 1)
     error = float(gaussian.prior_variances[1, 0])
-    return MomentEstimates(gaussian.mean, estimates.mixture.covariances[0], gaussian.rows, error)
+    covariance = estimates.mixture.covariances[0]
+    spread = ColumnSpread(np.sqrt(np.diag(covariance)), np.full(len(covariance), gaussian.noise))
+    return MomentEstimates(gaussian.mean, covariance, gaussian.rows, error, spread)

@@ -13,7 +13,7 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import find_published
-from tacit.moments.estimates import MomentEstimates, PublicFacts
+from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
@@ -96,6 +96,8 @@ class Moments(PrivateEstimator):
     _methods = ("adaptive", *_METHODS)
     _published: ClassVar = {"published": ("AnalyzeGauss", {})}
 
+    _spread: ColumnSpread | None = None  # The columns' own standard deviations, as they were measured.
+
     def fit(self, X: Any, y: Any = None) -> Moments:
         """Release the moments of the rows of `X`, spending the budget.
 
@@ -120,6 +122,7 @@ class Moments(PrivateEstimator):
         self.covariance_ = estimates.covariance
         self.covariance_ *= domain.scale  # In place, as the matrix may be large.
         self.covariance_ *= domain.scale[:, None]
+        self._spread = estimates.spread and estimates.spread.in_units(domain.scale)
         self.n_iter_ = sum(step.count for step in steps)
         notes = [f"Count, mean and covariance, method {word}; what is computed from them costs no more."]
         self._certify(curator, budget, n_rows, notes)
@@ -145,6 +148,8 @@ class Moments(PrivateEstimator):
 
     def _stored(self) -> dict[str, Any]:
         values = {"mean": self.mean_.tolist(), "covariance": self.covariance_.tolist()}
+        if self._spread is not None:
+            values |= {"deviations": self._spread.deviations.tolist(), "spread_noise": self._spread.noise.tolist()}
         return {"moments": {"method": self.method_, "count": self.count_, **values}}
 
     def _restore(self, values: dict[str, Any]) -> None:
@@ -162,6 +167,12 @@ class Moments(PrivateEstimator):
         np.linalg.cholesky(covariance)  # This refuses a matrix that is no covariance.
         self.count_, self.mean_, self.covariance_ = float(count), mean, covariance
         self.method_ = stored["method"]
+        if "deviations" in stored:  # Files of version 0.1 have none.
+            spread = ColumnSpread(np.array(stored["deviations"], float), np.array(stored["spread_noise"], float))
+            check_shapes(deviations=(spread.deviations, (columns,)), spread_noise=(spread.noise, (columns,)))
+            if (spread.deviations < 0).any() or (spread.noise < 0).any():
+                raise ValueError("standard deviations and their noise must not be negative")
+            self._spread = spread
 
 
 def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> bool:

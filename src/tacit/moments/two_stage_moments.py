@@ -34,7 +34,7 @@ from tacit.fitting.clipping import clipped_normal_variance, laplace_variance_bey
 from tacit.fitting.moment_weights import block_weights
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import positive_mean, shrink
-from tacit.moments.estimates import MomentEstimates, PublicFacts
+from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
 from tacit.moments.spectrum import common_factors
 from tacit.privacy import Relation, Step
 from tacit.release import Curator, Measurement
@@ -82,6 +82,8 @@ class ColumnEstimates:
         What columns have in common, in units of their scales.
     prior_variances : (float, float)
         How far off means and variances may be before the next release, as variances in units of the scales.
+    spread : ColumnSpread, optional
+        The standard deviations as they were measured. Scales serve as units, and are kept from being too small.
     """
 
     mean: Array
@@ -89,6 +91,7 @@ class ColumnEstimates:
     rows: float | None
     loadings: Array
     prior_variances: tuple[float, float] = (1.0, 1.0)
+    spread: ColumnSpread | None = None
 
     def covariance(self) -> Array:
         """Return the covariance: what columns have in common, and the rest of each one's variance."""
@@ -151,7 +154,7 @@ def two_stage_moments(curator: Curator, steps: Sequence[Step], facts: PublicFact
     measurement = curator.measure(SECOND_MOMENTS, statistic)
     estimates = find_common_factors(estimates, facts, statistic, measurement)
     watch(total, total)
-    return MomentEstimates(estimates.mean, estimates.covariance(), float(estimates.rows))
+    return MomentEstimates(estimates.mean, estimates.covariance(), float(estimates.rows), spread=estimates.spread)
 
 
 def public_estimates(facts: PublicFacts) -> ColumnEstimates:
@@ -199,6 +202,7 @@ def move_columns(
     size = float(positive_mean(1.0 + change, noise / math.sqrt(columns))[0])
     shape, shape_factor = shrink(variances - variances.mean(), noise, variance_prior)
     variances = positive_mean(size + shape, noise * math.sqrt(shape_factor))
+    spread = ColumnSpread(scales * np.sqrt(variances), noises * radii / kept / variances)
     variances = np.maximum(variances, _LEAST_VARIANCE * size)
 
     least = np.sqrt(np.broadcast_to(facts.least_variances, (columns,)))
@@ -211,13 +215,17 @@ def move_columns(
             min(1.0, mean_factor * mean_noise**2 / size + _LEAST_PRIOR_VARIANCE),
             min(1.0, shape_factor * noise**2 / size**2 + _LEAST_PRIOR_VARIANCE),
         ),
+        spread=spread,
     )
 
 
 def widen_columns(
     estimates: ColumnEstimates, facts: PublicFacts, statistic: ColumnMoments, measurement: Measurement
 ) -> ColumnEstimates:
-    """Raise the variances that plain squared deviations clearly exceed to those."""
+    """Raise the variances that plain squared deviations clearly exceed to those.
+
+    Scales that are very small beside the others are raised too, unless noise is smaller still. The spread is not.
+    """
     rows = _rows(facts, statistic, measurement)
     measured = statistic.parts(measurement.value)[2] / rows
     noise = measurement.noise / rows * (math.sqrt(facts.columns) * _farthest_measured(facts) ** 2)
@@ -226,7 +234,8 @@ def widen_columns(
     variances = np.maximum(variances, min(_NARROW * float(variances.mean()), noise))
     # Only what is clear is added: noise alone exceeds a variance now and then.
     wider = np.clip(measured - _TAIL_DEVIATIONS * noise, variances, _farthest_measured(facts) ** 2)
-    return replace(estimates, rows=rows, scales=np.sqrt(np.where(exceeds, wider, variances)))
+    spread = estimates.spread and estimates.spread.widened(np.where(exceeds, np.sqrt(wider), 0.0), noise)
+    return replace(estimates, rows=rows, scales=np.sqrt(np.where(exceeds, wider, variances)), spread=spread)
 
 
 def second_moments(estimates: ColumnEstimates, neighbors: Relation) -> ComponentMoments:

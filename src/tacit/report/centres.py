@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.clusters import KMeans
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, rows_needed
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, rows_needed
 from tacit.report.feature_views import ClusterView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -101,15 +101,8 @@ def _value(feature: Feature, value: float) -> str:
 
 
 def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Caution]:
-    """Return all cautions about centres, the gravest first."""
+    """Return the cautions about centres that a page adds to those of the fit, the gravest first."""
     cautions = budget_cautions(certificate)
-    repeated = [group for group in view.copies() if len(group) > 1]
-    if repeated:
-        named = "; ".join(join_numbers(group) for group in repeated)
-        text = (
-            f"Centres {named} are the same: the noise was too large to tell so many apart. Fewer clusters say as much."
-        )
-        cautions.append(Caution("warning", "Some centres are copies", text))
     needed = rows_needed(certificate, len(view.features))
     if certificate.rows and certificate.rows < needed * view.count:
         text = (

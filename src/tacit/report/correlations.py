@@ -75,19 +75,23 @@ def _correlation(value: float) -> Cell:
 
 def _means(view: MomentsView) -> Html:
     rows = []
-    for feature, mean, deviation in list(zip(view.features, view.means, view.deviations))[:MOST_ROWS]:
+    columns = zip(view.features, view.means, view.deviations, view.hidden)
+    for feature, mean, deviation, hidden in list(columns)[:MOST_ROWS]:
         if feature.is_proportion:
             shown = element("td", percent(min(max(mean, 0.0), 1.0)))
             strip = range_strip(0.0, 1.0, np.array([mean]))
         else:
             centre, within = spread(mean, deviation, deviation)
-            shown = element("td", centre, " ", element("span", f"± {within}", class_="within"), class_="tight")
+            around = f"± below {within}" if hidden else f"± {within}"
+            shown = element("td", centre, " ", element("span", around, class_="within"), class_="tight")
             strip = range_strip(feature.low, feature.high, np.array([mean]), np.array([deviation]))
         rows.append((feature_heading(feature), [element("td", strip), shown], []))
     caption = (
         "Mean, and ± one standard deviation; of columns with levels, the share of rows with the level, or of those "
         "that are true. Strips show two standard deviations, inside the bounds."
     )
+    if view.hidden.any():
+        caption += " “Below” stands where noise hides how wide a column is."
     if len(view.features) > MOST_ROWS:
         caption += f" Of {len(view.features):,} columns, the first {MOST_ROWS} are shown."
     head = [element("th", title, scope="col") for title in ("Column", "Inside the bounds", "Mean")]
@@ -95,5 +99,5 @@ def _means(view: MomentsView) -> Html:
 
 
 def moment_cautions(view: MomentsView, certificate: Certificate) -> list[Caution]:
-    """Return all cautions about moments, the gravest first."""
+    """Return the cautions about moments that a page adds to those of the fit, the gravest first."""
     return by_gravity([*budget_cautions(certificate), *few_rows_caution(view, certificate)])

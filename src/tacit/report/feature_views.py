@@ -81,13 +81,6 @@ class ClusterView(FeatureView):
         """The features that can be drawn on an axis."""
         return [j for j, each in enumerate(self.features) if not each.is_proportion]
 
-    def copies(self) -> list[list[int]]:
-        """Return groups of centres that are the same."""
-        groups: dict[bytes, list[int]] = {}
-        for k, centre in enumerate(self.centres):
-            groups.setdefault(centre.tobytes(), []).append(k)
-        return list(groups.values())
-
     def deciding_column(self) -> tuple[str, float]:
         """Return the column in which centres are farthest apart, and its proportion of their squared distances."""
         powers: dict[str, float] = {}
@@ -130,6 +123,8 @@ class MomentsView(FeatureView):
     means, deviations : (d,) arrays
         Moments as they are shown.
     correlations : (d, d) array
+    hidden : (d,) array of bool
+        Whose deviations noise hides. They are what these hardly exceed.
 
     Examples
     --------
@@ -144,6 +139,7 @@ class MomentsView(FeatureView):
     means: Array
     deviations: Array
     correlations: Array
+    hidden: Array
 
     @classmethod
     def of(cls, model: Moments) -> MomentsView:
@@ -153,8 +149,12 @@ class MomentsView(FeatureView):
         correlations = model.covariance_ / deviations
         correlations /= deviations[:, None]
         means = np.array([each.display(mean) for each, mean in zip(found, model.mean_)])
-        units = np.array([each.unit for each in found])
-        return cls(found, ignored_columns(model._domain), means, deviations * units, np.clip(correlations, -1.0, 1.0))
+        hidden, spread = np.zeros(len(found), dtype=bool), model._spread
+        if spread is not None:
+            hidden, deviations = spread.hidden, np.where(spread.hidden, spread.at_most, spread.deviations)
+        deviations = deviations * np.array([each.unit for each in found])
+        correlations = np.clip(correlations, -1.0, 1.0)
+        return cls(found, ignored_columns(model._domain), means, deviations, correlations, hidden)
 
     def strongest(self, most: int) -> list[tuple[int, int, float]]:
         """Return the strongest correlations, the largest first: of features of different columns, and one for a pair.

@@ -177,7 +177,7 @@ def _table(view: LinearView) -> Html:
 
 
 def linear_cautions(view: LinearView, certificate: Certificate, why_no_errors: str, *, weighted: bool) -> list[Caution]:
-    """Return all cautions about a linear model, the gravest first.
+    """Return the cautions about a linear model that a page adds to those of the fit, the gravest first.
 
     `why_no_errors` is what to say if there are none; `weighted` is whether classes were given weights.
     """

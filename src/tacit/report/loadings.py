@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.moments import FactorAnalysis
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution, join_numbers, join_some
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, few_rows_caution, join_some
 from tacit.report.feature_views import FactorView
 from tacit.report.heat import Cell, heat_table
 from tacit.report.markup import Html, element, together
@@ -20,7 +20,6 @@ _INTRODUCTION = (
     "one that stands out most; which way is up is a matter of taste. All numbers are estimates with noise."
 )
 _MOST = 40  # Features that a map of loadings shows.
-_FAINT = 0.01  # A factor that explains a smaller part of the variance of all columns is named in a caution.
 _NOTHING_OWN = 0.006  # Part of a column's variance; the least that a fit leaves to a column is 0.005.
 
 
@@ -87,7 +86,7 @@ def _map(view: FactorView) -> Html:
 
 
 def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]:
-    """Return all cautions about factors, the gravest first."""
+    """Return the cautions about factors that a page adds to those of the fit, the gravest first."""
     cautions = [*budget_cautions(certificate), *few_rows_caution(view, certificate)]
     alone = [feature.label for feature, unique in zip(view.features, view.unique) if unique < _NOTHING_OWN]
     if alone:
@@ -97,11 +96,4 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
             "as one follows from the others. Fewer factors, or such columns left out, may say more."
         )
         cautions.append(Caution("warning", "A factor is all but a column", text))
-    faint = [k for k, explained in enumerate(view.explained) if explained < _FAINT]
-    if faint:
-        text = (
-            f"Factor {join_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the "
-            "variance. That much did not stand out of the noise; fewer factors say as much."
-        )
-        cautions.append(Caution("note", "Some factors explain next to nothing", text))
     return by_gravity(cautions)

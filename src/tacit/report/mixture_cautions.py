@@ -7,12 +7,14 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr
 
+from tacit.cautions import Caution
+from tacit.mixture import GaussianMixture
 from tacit.privacy import Certificate
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, join_some, rows_needed
+from tacit.report.cautions import budget_cautions, by_gravity, join_numbers, join_some, rows_needed
 from tacit.report.numerals import join_words, percent
 from tacit.report.view import MixtureView, NumberColumn
 
-__all__ = ["mixture_cautions"]
+__all__ = ["fitted_cautions", "mixture_cautions"]
 
 _ALIKE = 0.8  # Overlap from which two components are hardly two.
 _LITTLE_USED = 0.2  # Proportion of a public range; a column that takes up less has bounds that are too wide.
@@ -33,6 +35,11 @@ def mixture_cautions(view: MixtureView, certificate: Certificate) -> list[Cautio
     ['Seeded noise protects nobody', 'Public ranges are little used']
     """
     return by_gravity([*budget_cautions(certificate), *_components(view, certificate), *_bounds(view)])
+
+
+def fitted_cautions(model: GaussianMixture) -> list[Caution]:
+    """Return what a fitted mixture must be warned of: components that are copies, or cannot be told apart."""
+    return _components(MixtureView.of(model), model.privacy_)
 
 
 def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:

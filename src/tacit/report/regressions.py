@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.privacy import Certificate
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
-from tacit.report.cautions import Caution, budget_cautions, by_gravity, join_numbers, rows_needed
+from tacit.report.cautions import Caution, budget_cautions, by_gravity, rows_needed
 from tacit.report.components import weight_bars
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import plural, to_digits
@@ -135,16 +135,8 @@ def _table(view: RegressionView) -> Html:
 
 
 def regression_cautions(view: RegressionView, certificate: Certificate) -> list[Caution]:
-    """Return all cautions about regressions, the gravest first."""
+    """Return the cautions about regressions that a page adds to those of the fit, the gravest first."""
     cautions = budget_cautions(certificate)
-    repeated = [group for group in view.copies() if len(group) > 1]
-    if repeated:
-        named = "; ".join(join_numbers(group) for group in repeated)
-        text = (
-            f"Components {named} are the same: the noise was too large to tell so many apart. Fewer components say as "
-            "much."
-        )
-        cautions.append(Caution("warning", "Some components are copies", text))
     needed = rows_needed(certificate, len(view.features) + 1)
     if certificate.rows and certificate.rows * view.weights.min() < needed:
         text = (

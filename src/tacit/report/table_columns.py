@@ -147,5 +147,5 @@ def _bars(proportions: Array, label: str) -> Html:
 
 
 def table_cautions(certificate: Certificate) -> list[Caution]:
-    """Return all cautions about a model of a table, the gravest first."""
+    """Return the cautions about a model of a table that a page adds to those of the fit, the gravest first."""
     return by_gravity(budget_cautions(certificate))

@@ -86,6 +86,7 @@ class TableModel(DensityMixin, PrivateEstimator):
                 columns, margins, tables, noise = count_pairs(curator, counted)
             else:
                 columns, margins, tables, noise = counted.columns, [counted.columns[0].group_probabilities], {}, 0.0
+            self._known_rows, self._count_noise = counted.rows, counted.noise
             coarse = [column.coarse_groups for column in columns]
             self._publish(columns, fit_chain(margins, tables, noise, counted.rows, watch, coarse))
         self.n_iter_ = sum(step.count for step in curator.plan.steps)
