@@ -177,6 +177,9 @@ def _coordinate_descent(hessian: Array, pull: Array, lasso: float) -> Array:
 class CoefficientIntervals:
     """Standard errors and intervals of coefficients, in the units of the rows.
 
+    They are for the coefficients that least squares, or maximum likelihood, would have on the population that the rows
+    are a sample of.
+
     Attributes
     ----------
     level : float

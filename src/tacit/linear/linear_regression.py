@@ -116,10 +116,12 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
         return cls._of_moments(moments, target, {"fit_intercept": fit_intercept})
 
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
-        """Return intervals for the coefficients, privacy noise included, at no further cost.
+        """Return intervals for the coefficients that least squares would have on the population, at no further cost.
 
-        They are for the best linear prediction of most rows. Where there is so much noise that inputs cannot be
-        told apart, they may be too narrow; docs/linear-regression.md has how often they hold the truth.
+        That is the population that these rows are a sample of: sampling error and privacy noise are both included. What
+        is not: scores of far-off rows are clipped, the less the more budget there is, so with heavy tails or skewed
+        residuals the slopes are rather those of the bulk of the rows. Where there is so much noise that inputs cannot
+        be told apart, intervals may be too narrow; docs/linear-regression.md has how often they hold the truth.
 
         Parameters
         ----------

@@ -125,10 +125,11 @@ class LogisticRegression(LinearClassifierMixin, PrivateEstimator):
         return tags
 
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
-        """Return intervals for coefficients and intercepts: for sampling error and privacy noise together.
+        """Return intervals for the coefficients that maximum likelihood would have on the population, at no cost.
 
-        They cost nothing, as they follow from what was released. Of solvers, "newton" alone keeps account of how far
-        off coefficients may be.
+        That is the population that these rows are a sample of: sampling error and privacy noise are both included. What
+        is not: the penalty draws coefficients towards zero, by less the more rows there are; pass ``C=inf`` for none.
+        They follow from what was released. Of solvers, "newton" alone keeps account of how far off coefficients may be.
         """
         check_is_fitted(self)
         if self._covariance is None:

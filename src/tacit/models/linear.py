@@ -137,9 +137,12 @@ def _cells(values: Array, errors: Array | None) -> list[str]:
 
 def explain_coefficients(view: LinearView, what: str) -> str:
     """Return the sentence below a table of coefficients; `what` is what inputs add to."""
+    from tacit.report.linear_words import interval_meaning
+
     errors = "" if view.errors is None else ", ± one standard error"
     levels = "; levels count from their average" if view.levels() and view.levels_from_average else ""
-    return f"\nWhat one more of an input adds to {what}{errors}{levels}."
+    meaning = "" if view.errors is None else f" Standard errors are {interval_meaning(view)}."
+    return f"\nWhat one more of an input adds to {what}{errors}{levels}.{meaning}"
 
 
 def _blocks(model: Any) -> list[Block]:

@@ -12,6 +12,7 @@ from tacit.report.linear_words import (
     STEP_NAMES,
     STEPS,
     axis_label,
+    interval_meaning,
     introduction,
     nothing,
     picture_caption,
@@ -156,7 +157,7 @@ def _responses(view: LinearView) -> list[Html]:
 
 def _table(view: LinearView) -> Html:
     adds = {"value": f"added to {view.target}", "log odds": "added to log odds", "score": "added to the score"}
-    with_errors = "" if view.errors is None else ", with a standard error"
+    with_errors = "" if view.errors is None else f", with a standard error: {interval_meaning(view)}"
     caption = f"What one more of an input adds, in its units{with_errors}."
     if view.levels():
         caption += " Levels count from their average." if view.levels_from_average else ""

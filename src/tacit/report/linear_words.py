@@ -70,9 +70,10 @@ def picture_caption(view: LinearView, shown: int) -> str:
     text = f"{marks} are what {does} {' or '.join(kinds)}.{measured} Blue is more and orange less."
     if view.errors is not None:
         if view.count == 1:
-            text += " Lines are 90% intervals, for sampling error and privacy noise together; grey ones hold no change."
+            text += f" Lines are 90% intervals, {interval_meaning(view)}; grey ones hold no change."
         else:
-            text += " Cells without colour are not sure: no change is within their 90% intervals."
+            text += " Cells without colour are not sure: no change is within their 90% intervals. These are "
+            text += f"{interval_meaning(view)}."
         text += " Columns come in the order of what is sure."
     counting = len(view.features) - len(view.zeros)
     if counting > shown:
@@ -80,6 +81,15 @@ def picture_caption(view: LinearView, shown: int) -> str:
             f" Of {counting:,} inputs, {shown} are drawn; the table has {'all' if counting <= MOST_ROWS else 'more'}."
         )
     return text
+
+
+def interval_meaning(view: LinearView) -> str:
+    """Return what intervals and standard errors of coefficients are for, as a part of a sentence."""
+    plainly = "maximum likelihood" if view.scale == "log odds" else "least squares"
+    return (
+        f"for what {plainly} would find in the whole population that these rows are a sample of, sampling error and "
+        "privacy noise both included"
+    )
 
 
 def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from tacit.fitting import PrivateEstimator, check_budget, check_choices, check_s
 from tacit.fitting.allocation import noise_multiplier
 from tacit.fitting.clipping import minimax_scale
 from tacit.fitting.published import find_published
-from tacit.messages import describe, warn_user
+from tacit.messages import describe
 from tacit.privacy import Budget, Gaussian, Laplace, Step
 from tacit.release import Affine, Statistic, calibrated_plan
 from tacit.robust.columns import box, per_column, within
@@ -28,7 +28,6 @@ _INTERVAL_PART = 0.25  # For finding where to clip, around a given centre.
 _SEARCH_PART, _LOCATION_PART, _REFINING_PART = 0.1, 0.1, 0.2  # For a first interval, a centre in it, and the interval.
 _COUNT_PART = 0.05  # For the number of rows where it is secret, and a scale depends on it.
 
-_FEW = 300  # With fewer rows times epsilon than this, an interval is hardly ever found.
 _FINDING_METHODS = ("adaptive", "trimmed")
 _STORED = ("mean", "noise_std", "centre", "scale")  # What a model file holds.
 
@@ -134,11 +133,6 @@ class RobustMean(PrivateEstimator):
         weight = 0.0 if not counted else (1.0 if self.neighbors == "replace_one" else 0.5)
         steps, budget = self._steps(influence, columns, weight, needs_count=counted and fixed is None, budget=budget)
         n_rows = self._check_rows(rows, delta=budget.delta)
-        if finding and n_rows is not None and n_rows * budget.epsilon < _FEW:
-            warn_user(
-                f"{n_rows} rows are few for finding a range at epsilon={budget.epsilon:g}; the mean may be far off. "
-                'State bounds or a moment_bound, with method="clipped".'
-            )
         curator = self._curator(rows, domain, steps, budget, f"mean of {columns} column(s), {self.method}")
         # At scale 1 the statistic has the sensitivity that it has at any scale.
         unit = sum_between(influence, -np.ones(columns), np.ones(columns), weight)

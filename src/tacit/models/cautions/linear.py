@@ -1,4 +1,4 @@
-"""What linear regressions and classifiers must be warned of: drowned in noise, no better than nothing, one class only."""
+"""What linear models must be warned of: drowned in noise, no better than nothing, learnt one class only."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DROWNED_TEXT = (
     "worth nothing. Fit with more budget, more rows or fewer inputs, or state narrower bounds if they are public."
 )
 _NOTHING_SEEN = (
-    "As far as the releases can tell, predictions are no better than {instead}: errors of sampling and noise alone would "
-    "make coefficients as large as all of these together. There may be nothing to find; or it takes more budget or more "
-    "rows, or fewer inputs."
+    "As far as the releases can tell, predictions are no better than {instead}: errors of sampling and noise alone "
+    "would make coefficients as large as all of these together. There may be nothing to find; or it takes more budget "
+    "or more rows, or fewer inputs."
 )
 
 
@@ -82,8 +82,8 @@ def _class_cautions(model: Any) -> list[Caution]:
         return []
     seen = [str(label) for label in model.classes_.tolist() if str(label) not in absent]
     text = (
-        f"If class {join_some(absent)} has any rows, they are too few to be seen beside the noise, and it is hardly ever "
-        f"predicted: what was learnt is {join_some(seen)}. "
+        f"If class {join_some(absent)} has any rows, they are too few to be seen beside the noise, and it is hardly "
+        f"ever predicted: what was learnt is {join_some(seen)}. "
     )
     if model.missing == "ignore":
         text += 'Rows with missing cells were left out (missing="ignore"), and these may have been all of a class. '

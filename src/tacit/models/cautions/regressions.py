@@ -28,8 +28,8 @@ def mixed_regression_cautions(model: Any) -> list[Caution]:
         if repeated:
             named = "; ".join(join_numbers(group) for group in repeated)
             text = (
-                f"Components {named} are the same, as far as the noise can tell: {len(groups)} different ones were found, "
-                f"and {len(model.weights_)} asked for. Fewer components say as much."
+                f"Components {named} are the same, as far as the noise can tell: {len(groups)} different ones were "
+                f"found, and {len(model.weights_)} asked for. Fewer components say as much."
             )
             cautions.append(Caution("warning", "Some components are copies", text))
     covariances = _covariances(model)

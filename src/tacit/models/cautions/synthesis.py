@@ -25,9 +25,9 @@ def table_cautions(model: Any) -> list[Caution]:
         return []
     everywhere = len(drowned) == len(model.probabilities_)
     text = (
-        f"In {join_some(drowned)} the noise of the counts is as large as the counts: how rows are spread there, and what "
-        "goes with it, is mostly noise in synthetic rows too. Fit with more budget or more rows, or with fewer columns "
-        "or levels."
+        f"In {join_some(drowned)} the noise of the counts is as large as the counts: how rows are spread there, and "
+        "what goes with it, is mostly noise in synthetic rows too. Fit with more budget or more rows, or with fewer "
+        "columns or levels."
     )
     title = "The table is drowned in noise" if everywhere else "Some columns are drowned in noise"
     return [Caution("danger" if everywhere else "warning", title, text)]
