@@ -88,8 +88,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         "dpem": ("DPEMLloyd", {}),
     }
 
-    _found: FoundCentres | None = None  # It is known when a fit ends, and no file has it.
-
     def fit(self, X: Any, y: Any = None) -> KMeans:
         """Find the centres of the rows of `X`, spending the budget.
 
@@ -209,4 +207,5 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         self._check_parameters()
         centres = np.array(values["clusters"]["centres"], float)
         check_shapes(centres=(centres, (self.n_clusters, self._domain.columns)))
+        self._found: FoundCentres | None = None  # It is known when a fit ends, and no file has it.
         self._publish(centres, Region.of(self._domain))

@@ -109,7 +109,7 @@ def fit_classifier(
     )
     fit = minimise_risk(estimator, estimator.solver, risk, domain, rows, n_rows, budget)
     estimator.n_iter_, estimator._coefficients, estimator._spread = fit.iterations, fit.coefficients, fit.spread
-    estimator._evidence, estimator._known_rows = evidence_of_solution(fit.solution, fit.problem.rows), fit.problem.rows
+    estimator._evidence, estimator._known_rows = evidence_of_solution(fit.solution, fit.scatter), fit.problem.rows
     estimator._mean_class = estimator._target[0] + estimator._target[1] * float(fit.scatter.mean[-1])
     estimator.intercept_, estimator.coef_ = in_units(estimator._coefficients, estimator._domain)
     return fit

@@ -46,6 +46,8 @@ class Scatter:
         For each column with levels, how often they occur, less a standard deviation of noise.
     deviations : (d + 1,) array, optional
         Standard deviations as they were measured, for people to read. Scales are kept above a floor.
+    row_noise : float, default 0
+        The noise in the number of rows, where that is secret.
     """
 
     mean: Array
@@ -57,6 +59,7 @@ class Scatter:
     most_rows: float = math.inf
     least_frequencies: tuple[Array, ...] = ()
     deviations: Array | None = None
+    row_noise: float = 0.0
 
     @property
     def inputs(self) -> InputSpread:

@@ -9,12 +9,15 @@ import numpy as np
 from scipy.stats import chi2
 
 from tacit.arrays import Array
+from tacit.linear.coordinates import Scatter
 from tacit.linear.linear_fit import LinearFit
 
 __all__ = ["Evidence", "chance_of_slopes", "evidence_of_fit", "evidence_of_solution"]
 
 _LEAST_EIGENVALUE = 1e-9  # A direction whose correlations say less is one that errors have no part in.
 _FLAT_LOSS = 40.0  # Sampling variance of a coefficient times rows, for a loss with corners: about.
+
+_SEEN_ROWS = 2.0  # Fewer rows than this many standard deviations of their noise may be none.
 
 
 class Evidence(NamedTuple):
@@ -59,11 +62,11 @@ def chance_of_slopes(slopes: Array, covariance: Array) -> float:
     return float(chi2.sf(np.sum(along**2 / values[kept]), max(np.count_nonzero(kept), 1)))
 
 
-def evidence_of_fit(fit: LinearFit) -> Evidence | None:
+def evidence_of_fit(fit: LinearFit, noise: float = 0.0) -> Evidence | None:
     """Return what a least-squares fit is worth, where enough is known of it.
 
-    Without standard errors, as in a regression made of moments, the errors of chance alone are counted: what these
-    explain, noise on top of them explains too.
+    A regression made of moments has no standard errors. `noise` is then that of their variances, relative to these;
+    covariances have 1 / sqrt(2) of it.
     """
     if fit.variance is None:
         return None
@@ -72,15 +75,23 @@ def evidence_of_fit(fit: LinearFit) -> Evidence | None:
         return Evidence(chance_of_slopes(fit.slopes, fit.errors[1:, 1:]), level)
     if fit.covariance is None:
         return None
-    errors = fit.variance / max(fit.rows, 1.0) * np.linalg.pinv(fit.covariance)
-    return Evidence(chance_of_slopes(fit.slopes, errors), 1 / math.sqrt(max(fit.rows, 1.0)))
+    target = fit.variance + float(fit.slopes @ fit.covariance @ fit.slopes)
+    error = fit.variance / max(fit.rows, 1.0) + target * noise**2 / 2
+    return Evidence(chance_of_slopes(fit.slopes, error * np.linalg.pinv(fit.covariance)), math.nan)
 
 
-def evidence_of_solution(solution: Any, rows: float) -> Evidence | None:
-    """Return what a solver's coefficients (K, 1 + d) are worth, where it keeps account of their errors."""
+def evidence_of_solution(solution: Any, scatter: Scatter) -> Evidence | None:
+    """Return what a solver's coefficients (K, 1 + d) are worth, where it keeps account of their errors.
+
+    `scatter` is what was measured of the columns. If not even the number of rows can be told from none, all is noise.
+    """
+    if scatter.rows < _SEEN_ROWS * scatter.row_noise:
+        return Evidence(1.0, math.inf)
     covariance, known = solution.covariance, solution.covariance is not None
     if not known and solution.noise_covariance is not None:
-        covariance = solution.noise_covariance + _FLAT_LOSS / max(rows, 1.0) * np.eye(solution.coefficients.size)
+        covariance = solution.noise_covariance + _FLAT_LOSS / max(scatter.rows, 1.0) * np.eye(
+            solution.coefficients.size
+        )
     if covariance is None:
         return None
     outputs, wide = solution.coefficients.shape

@@ -93,7 +93,7 @@ class HuberRegressor(RegressorMixin, PrivateEstimator):
         )
         fit = minimise_risk(self, self.solver, risk, domain, rows, n_rows, budget)
         self.n_iter_, self._spread = fit.iterations, fit.spread
-        self._evidence = evidence_of_solution(fit.solution, fit.problem.rows)
+        self._evidence = evidence_of_solution(fit.solution, fit.scatter)
         centre, unit = self._target
         mean, scale = float(fit.scatter.mean[-1]), fit.scatter.residual_scale
         self._coefficients = unit * scale * fit.coefficients

@@ -239,8 +239,18 @@ def _measure_second_moments(curator: Curator, schedule: InputSchedule, columns: 
     within = _covariances_of_levels(schedule, levels)
     second, left = _denoise(second, scales / units, within, noise * statistic.radius**2 / rows)
     least = tuple(np.maximum(each - levels.noise, _LEAST_FREQUENCY) for each in levels.frequencies)
-    known_rows = float(schedule.rows or rows)
-    return Scatter(mean + units * shift, units, scales, second, left, known_rows, most_rows, least, columns.deviations)
+    return Scatter(
+        mean + units * shift,
+        units,
+        scales,
+        second,
+        left,
+        float(schedule.rows or rows),
+        most_rows,
+        least,
+        columns.deviations,
+        0.0 if schedule.rows else noise / statistic.count,
+    )
 
 
 def _covariances_of_levels(schedule: InputSchedule, levels: _Levels) -> Array:

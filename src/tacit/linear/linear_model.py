@@ -152,6 +152,8 @@ class LinearModelMixin(RegressorMixin):
         ordered = None if names is None else tuple(str(names[i]) for i in order)
         model._restore_domain(Domain(joint.centre[order], joint.scale[order], joint.ball, None, ordered))
         model._publish(found)
+        if moments._spread is not None:
+            model._evidence = evidence_of_fit(found, noise=float(moments._spread.noise.max()))
         model.n_iter_ = moments.n_iter_
         note = f"{cls.__name__} computed from these moments, at no further cost."
         model.privacy_ = replace(moments.privacy_, notes=(note, *moments.privacy_.notes))

@@ -96,8 +96,6 @@ class Moments(PrivateEstimator):
     _methods = ("adaptive", *_METHODS)
     _published: ClassVar = {"published": ("AnalyzeGauss", {})}
 
-    _spread: ColumnSpread | None = None  # The columns' own standard deviations, as they were measured.
-
     def fit(self, X: Any, y: Any = None) -> Moments:
         """Release the moments of the rows of `X`, spending the budget.
 
@@ -167,6 +165,7 @@ class Moments(PrivateEstimator):
         np.linalg.cholesky(covariance)  # This refuses a matrix that is no covariance.
         self.count_, self.mean_, self.covariance_ = float(count), mean, covariance
         self.method_ = stored["method"]
+        self._spread = None
         if "deviations" in stored:  # Files of version 0.1 have none.
             spread = ColumnSpread(np.array(stored["deviations"], float), np.array(stored["spread_noise"], float))
             check_shapes(deviations=(spread.deviations, (columns,)), spread_noise=(spread.noise, (columns,)))

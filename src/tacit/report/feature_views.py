@@ -81,6 +81,13 @@ class ClusterView(FeatureView):
         """The features that can be drawn on an axis."""
         return [j for j, each in enumerate(self.features) if not each.is_proportion]
 
+    def copies(self) -> list[list[int]]:
+        """Return groups of centres that are the same."""
+        groups: dict[bytes, list[int]] = {}
+        for k, centre in enumerate(self.centres):
+            groups.setdefault(centre.tobytes(), []).append(k)
+        return list(groups.values())
+
     def deciding_column(self) -> tuple[str, float]:
         """Return the column in which centres are farthest apart, and its proportion of their squared distances."""
         powers: dict[str, float] = {}

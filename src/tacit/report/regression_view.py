@@ -83,3 +83,11 @@ class RegressionView(SlopesView):
         apart = np.ptp(self.effects, axis=0) if self.count > 1 else np.abs(self.effects[0])
         order = np.argsort(-apart, kind="stable").tolist()
         return [j for j in order if not self.features[j].is_proportion][:most]
+
+    def copies(self) -> list[list[int]]:
+        """Return groups of regressions that are the same."""
+        groups: dict[bytes, list[int]] = {}
+        for k in range(self.count):
+            same = np.concatenate([self.slopes[k], [self.intercepts[k], self.scales[k]]])
+            groups.setdefault(same.tobytes(), []).append(k)
+        return list(groups.values())

@@ -166,8 +166,9 @@ def test_copies_and_few_rows_are_warned_of():
     X = rng.normal(size=(300, 4))
     model = tacit.MixtureOfRegressions(3, bounds=6, target_bounds=6, epsilon=0.1, random_state=0).fit(X, X[:, 0])
     titles = {each.title for each in regression_cautions(RegressionView.of(model), model.privacy_)}
-    assert {"Some components are copies", "Coefficients rest on few rows beside the noise"} <= titles
-    assert report_html(model)
+    assert "Coefficients rest on few rows beside the noise" in titles
+    page = Page(report_html(model)).text
+    assert all(title in page for title in {"Some components are copies"} | titles)
 
 
 def test_pairs_are_refused(models):
