@@ -244,6 +244,7 @@ def test_a_fit_whose_warning_is_made_an_error_is_kept():
     assert titles(model) == [NO_BETTER]
 
 
+@pytest.mark.filterwarnings("default")
 def test_the_command_prints_it_once_beside_the_results(tmp_path):
     data, output = tmp_path / "rows.csv", tmp_path / "model.tacit"
     np.savetxt(data, np.column_stack([X, NOISE]), delimiter=",", header="a,b,c,y", comments="")
