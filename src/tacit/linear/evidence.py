@@ -89,9 +89,8 @@ def evidence_of_solution(solution: Any, scatter: Scatter) -> Evidence | None:
         return Evidence(1.0, math.inf)
     covariance, known = solution.covariance, solution.covariance is not None
     if not known and solution.noise_covariance is not None:
-        covariance = solution.noise_covariance + _FLAT_LOSS / max(scatter.rows, 1.0) * np.eye(
-            solution.coefficients.size
-        )
+        sampling = _FLAT_LOSS / max(scatter.rows, 1.0)
+        covariance = solution.noise_covariance + sampling * np.eye(solution.coefficients.size)
     if covariance is None:
         return None
     outputs, wide = solution.coefficients.shape
