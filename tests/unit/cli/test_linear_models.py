@@ -41,6 +41,8 @@ def test_a_fit_is_saved_and_charged(run, folder, account, kind):
     ).stdout
     for words in ("people.csv at epsilon 0.4", "region=north", "age", "(intercept)", "± one standard error", "Left"):
         assert words in said
+    plainly = {"linear": "least squares", "logistic": "maximum likelihood"}[kind]
+    assert f"Standard errors are for what {plainly} would find in the whole population" in words_of(said)
     model = load_model(folder / "m.tacit")
     assert type(model) is {"linear": tacit.LinearRegression, "logistic": tacit.LogisticRegression}[kind]
     assert model.privacy_.budget == Budget(0.4, 1e-6)

@@ -83,7 +83,7 @@ def _class_cautions(model: Any) -> list[Caution]:
     seen = [str(label) for label in model.classes_.tolist() if str(label) not in absent]
     text = (
         f"If class {join_some(absent)} has any rows, they are too few to be seen beside the noise, and it is hardly "
-        f"ever predicted: what was learnt is {join_some(seen)}. "
+        f"ever predicted: class {join_some(seen)} is all that was learnt. "
     )
     if model.missing == "ignore":
         text += 'Rows with missing cells were left out (missing="ignore"), and these may have been all of a class. '
