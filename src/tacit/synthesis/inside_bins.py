@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from tacit.arrays import Array
-from tacit.synthesis.histograms import FINEST, NARROW
+from tacit.synthesis.histograms import NARROW, SHARED
 
 # benchmarks/synthetic.py measures what these numbers give, on Adult.
 # Proportion of an outermost bin's rows that are spread evenly, so that no place in it is next to impossible.
@@ -57,6 +57,15 @@ def places(tilt: Array, uniform: Array) -> Array:
     return np.where(tilt < 0, 1 - result, result)
 
 
+def proportions_below(tilt: float, place: Array) -> Array:
+    """Return the proportion of a bin's rows below places in it, from 0 to 1."""
+    if tilt == 0:
+        return place
+    fall, from_steep_end = abs(tilt), place if tilt > 0 else 1 - place
+    steep = _EVENLY * from_steep_end + (1 - _EVENLY) * np.expm1(-fall * from_steep_end) / math.expm1(-fall)
+    return steep if tilt > 0 else 1 - steep
+
+
 def log_densities(tilt: Array, place: Array) -> Array:
     """Return the log density at places in bins, from 0 to 1."""
     result, falls = np.zeros(len(tilt)), tilt != 0
@@ -85,7 +94,7 @@ def shared_values(edges: Array, centre: float, scale: float) -> Array:
     nan 0.25 nan
     """
     values = np.full(len(edges) - 1, np.nan)
-    for b in np.flatnonzero(np.diff(edges) < 1.5 * FINEST):
+    for b in np.flatnonzero(np.diff(edges) < SHARED):
         low, high = edges[b], edges[b + 1]
         if high - low <= NARROW:
             values[b] = low
