@@ -78,7 +78,7 @@ class MixtureFit:
     outliers : Mixture or None
         The density of outliers, of one component, where the method looks for them.
     outlier_weight : float
-        The share of rows that are outliers.
+        The proportion of rows that are outliers.
     rounds : tuple of Round
         The releases, where the method keeps them.
     """

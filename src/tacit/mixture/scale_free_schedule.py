@@ -23,14 +23,15 @@ TAILS, OUTLIERS = "tails", "outliers"
 
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
 RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
-_REFINING_PART_WITH_LEVELS = 2.0
+_REFINING_PART_WITH_LEVELS = 2.0  # The same for refining, in tables with levels.
 
-# Number of releases of each size while the mixture grows, where `n_iter` allows for so many.
+# Number of releases of each size while the mixture grows, if `n_iter` leaves room for them.
 _ROUNDS_PER_SIZE = 2
-# Number of refining releases. Where cells are missing, EM moves by smaller steps. Products of numbers and levels are
-# further from where growing ends. A table without numbers has no release of tails, and one more of moments instead.
+# Number of refining releases. A table without numbers has no release of tails, and one more of moments instead.
 _REFINING_ROUNDS = 6
+# Where cells are missing, EM moves by smaller steps.
 _REFINING_ROUNDS_WITH_GAPS = 14
+# Products of numbers and levels are further from where growing ends.
 _REFINING_ROUNDS_WITH_LEVELS = 12
 
 
