@@ -16,8 +16,9 @@ from tacit.synthesis.chain import Codes, stratified_uniforms
 from tacit.synthesis.histograms import NARROW, SHARED, Histogram, first_edges, split_bin
 from tacit.tables import Domain, Integer, Numeric
 
-# benchmarks/synthetic.py measures what this proportion gives.
+# benchmarks/synthetic.py measures what these proportions give, on Adult and on ten tables of the arena.
 LEAST_IN_GROUP = 1 / 64  # Least proportion of rows in a group, however many rows there are.
+LEAST_IN_COARSE_GROUP = 1 / 8  # The same for the coarse groups that all pairs are counted by first.
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +186,11 @@ def probabilities_from_counts(counts: Array, rows: float) -> Array:
 
 
 def most_groups(bins: int) -> int:
-    """Return the largest number of groups that :func:`group_bins` can make of so many bins."""
-    return min(bins, round(2 / LEAST_IN_GROUP) + 1)
+    """Return the largest number of groups that :func:`group_bins` can make of this many bins, within coarse groups.
+
+    Groups have half of the least proportion or more, but for one in each coarse group. The same holds for these.
+    """
+    return min(bins, round(2 / LEAST_IN_GROUP) + round(2 / LEAST_IN_COARSE_GROUP) + 2)
 
 
 def group_bins(probabilities: Array, ordered: bool, least: float, within: Codes | None = None) -> Codes:

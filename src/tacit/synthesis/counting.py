@@ -13,7 +13,13 @@ from tacit.arrays import Array
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
-from tacit.synthesis.columns import LEAST_IN_GROUP, CountedColumn, most_groups, probabilities_from_counts
+from tacit.synthesis.columns import (
+    LEAST_IN_COARSE_GROUP,
+    LEAST_IN_GROUP,
+    CountedColumn,
+    most_groups,
+    probabilities_from_counts,
+)
 from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.pair_tables import PairTable, indicators, parents_of, strength, strongest
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
@@ -21,19 +27,17 @@ from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Hi
 # Names of the plan's steps.
 COLUMNS, FINER, PAIRS, FINER_PAIRS = "cell counts", "finer cell counts", "pair counts", "finer pair counts"
 
-# benchmarks/synthetic.py measures what these numbers give, on Adult.
-# Budget allocation, as squared signal-to-noise ratio: the part of columns (pairs have the rest), and the part of one
-# finer count of a column, relative to its first count.
-_COLUMNS_BUDGET = 0.3
-_FINER_BUDGET = 1 / 3
-_COARSE_BUDGET = 0.3  # Of the pairs' budget.
-# Number of rows that a pair of groups needs, in standard deviations of the noise, and limits of the proportion of rows
-# in a group.
-_COARSE_ROWS = 1.0
-_COARSE_LIMITS = (1 / 8, 1 / 3)
-_FINE_ROWS = 0.25
-_FINE_FACTOR = 8.0
-_CHOSEN = 0.9
+# benchmarks/synthetic.py measures what these numbers give, on Adult and on ten tables of the arena.
+# Parts of the budget, as squared signal-to-noise ratios.
+_COLUMNS_BUDGET = 0.3  # Of all columns together. Pairs have the rest.
+_FINER_BUDGET = 1 / 3  # Of one finer count of a column, relative to its first count.
+_COARSE_BUDGET = 0.3  # Of all pairs in coarse groups, relative to all that pairs have.
+_MOST_IN_COARSE_GROUP = 1 / 3  # Proportion of rows that is enough for a coarse group, however much noise there is.
+_COARSE_ROWS = 1.0  # Number of rows that a pair of coarse groups needs, in standard deviations of the noise.
+# The same for a pair of finer groups of two columns that say nothing about each other. If one column determines the
+# other, the second number is a factor.
+_FINE_ROWS, _FINE_FACTOR = 0.25, 8.0
+_CHOSEN = 0.9  # Pairs are counted in finer groups if they are the strongest ones, with this part of all association.
 
 Public = Sequence[Bins | Histogram]
 
@@ -105,7 +109,7 @@ def count_pairs(curator: Curator, counted: ColumnCounts) -> tuple[list[CountedCo
     """
     rows = counted.rows
     noise = curator.noise(PAIRS, PairCounts(tuple(column.bins for column in counted.columns)))
-    least = float(np.clip(math.sqrt(_COARSE_ROWS * noise / rows), *_COARSE_LIMITS))
+    least = float(np.clip(math.sqrt(_COARSE_ROWS * noise / rows), LEAST_IN_COARSE_GROUP, _MOST_IN_COARSE_GROUP))
     coarse = [column.with_groups(least) for column in counted.columns]
     statistic = PairCounts(tuple(column.bins for column in coarse))
     every = [np.arange(column.bins.n_groups) for column in coarse]
@@ -144,8 +148,13 @@ def count_pairs(curator: Curator, counted: ColumnCounts) -> tuple[list[CountedCo
 
 
 def _least_in_group(relative: float, noise: float, rows: float) -> float:
+    """Return the proportion of rows that a group of a pair needs; `relative` is how strongly its columns go together.
+
+    Columns that say nothing about each other have rows in all pairs of groups, so that a pair has the square of a
+    group's proportion. If one determines the other, there are as many pairs with rows as groups.
+    """
     enough = _FINE_ROWS * _FINE_FACTOR**relative * noise / rows
-    return float(np.clip(enough ** (1 / (2 - relative)), LEAST_IN_GROUP, _COARSE_LIMITS[1]))
+    return float(np.clip(enough ** (1 / (2 - relative)), LEAST_IN_GROUP, _MOST_IN_COARSE_GROUP))
 
 
 def _refine(curator: Curator, histograms: dict[int, Histogram], refinable: list[int], noise: float) -> None:

@@ -16,12 +16,15 @@ _EVENLY = 0.1
 # Least width of a neighbour that says how steep an outermost bin is, relative to the width of that bin.
 _LEAST_NEIGHBOUR = 1 / 64
 
+# Least width of an outermost bin that is tilted, relative to its neighbour. A bin of one whole number never is.
+_LEAST_WIDTH = 1.5
+
 
 def tilts(edges: Array, probabilities: Array) -> Array:
     """Return by how much the log density falls in each bin, from its lower to its upper edge.
 
     Most bins have a constant density, and a tilt of 0. The outermost ones end at the bounds, which may be far from any
-    row. There the density starts at that of the neighbour, and falls so that the bin has its probability. (A tenth of
+    row, and are wide if so. There the density starts at that of the neighbour, and falls so that the bin has its probability. (A tenth of
     the bin's rows is spread evenly; the tilt is of the others.)
 
     Examples
@@ -35,7 +38,7 @@ def tilts(edges: Array, probabilities: Array) -> Array:
     with_width = np.flatnonzero(widths > NARROW)
     for inwards, side in ((with_width[::-1], 1.0), (with_width, -1.0)):
         near = [b for b in inwards[1:] if widths[b] >= _LEAST_NEIGHBOUR * widths[inwards[0]]] if len(inwards) else []
-        if near:
+        if near and widths[inwards[0]] > _LEAST_WIDTH * widths[near[0]]:
             b = inwards[0]
             ratio = probabilities[b] / (probabilities[near[0]] / widths[near[0]] * widths[b])
             if ratio < 0.99:

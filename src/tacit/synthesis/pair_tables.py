@@ -56,7 +56,9 @@ class PairTable:
         # Within a pair of coarse groups, the mean is known better than from the counts alone.
         one, two = (indicators(each) for each in self.coarse)
         cells = np.outer(one.sum(axis=0), two.sum(axis=0))
-        means = [(each.T @ functions / each.sum(axis=0)[:, None]) ** 2 for each, functions in ((one, first), (two, second))]
+        means = [
+            (each.T @ functions / each.sum(axis=0)[:, None]) ** 2 for each, functions in ((one, first), (two, second))
+        ]
         return alone - means[0].T @ (cells * self.noise**2 - self.coarse_variances) @ means[1]
 
     def refined(self, groups: tuple[Codes, Codes], counts: Array, noise: float) -> PairTable:

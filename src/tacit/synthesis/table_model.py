@@ -86,7 +86,9 @@ class TableModel(DensityMixin, PrivateEstimator):
             if len(columns) > 1:
                 columns, tables = count_pairs(curator, counted)
             margins = [column.group_probabilities for column in columns]
-            self._publish(columns, fit_chain(margins, tables, counted.rows, watch, [column.ordered_codes for column in columns]))
+            self._publish(
+                columns, fit_chain(margins, tables, counted.rows, watch, [column.ordered_codes for column in columns])
+            )
         self.n_iter_ = sum(step.count for step in curator.plan.steps)
         self._certify(curator, budget, n_rows, ["A table's density from counts of columns and of pairs of columns."])
         return self
