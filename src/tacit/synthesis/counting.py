@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.arrays import Array
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
@@ -21,8 +20,8 @@ from tacit.synthesis.columns import (
     probabilities_from_counts,
 )
 from tacit.synthesis.fitted_chain import Tables
-from tacit.synthesis.pair_tables import PairTable, indicators, parents_of, strength, strongest
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
+from tacit.synthesis.pair_tables import PairTable, indicators, parents_of, strength, strongest
 
 # Names of the plan's steps.
 COLUMNS, FINER, PAIRS, FINER_PAIRS = "cell counts", "finer cell counts", "pair counts", "finer pair counts"
