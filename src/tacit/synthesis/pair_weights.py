@@ -108,7 +108,7 @@ def pair_weights(
 def _bases(
     table: PairTable, shares: tuple[Array, Array], ordered: tuple[int, int]
 ) -> list[tuple[Array, Array, float, float]]:
-    """Return functions of the groups of both columns, the usual prior variance, and the part of products that is free."""
+    """Return functions of both columns' groups, the usual prior variance, and the part of products that is free."""
     every = np.eye(len(shares[0])), np.eye(len(shares[1]))
     coarse = every if table.coarse is None else (indicators(table.coarse[0]), indicators(table.coarse[1]))
     trends = [
