@@ -13,12 +13,12 @@ from tacit.fitting.shrinkage import simplex_threshold
 from tacit.statistics import Bins
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, stratified_uniforms
-from tacit.synthesis.histograms import NARROW, Histogram, first_edges
+from tacit.synthesis.histograms import NARROW, SHARED, Histogram, first_edges, split_bin
 from tacit.tables import Domain, Integer, Numeric
 
-# benchmarks/synthetic.py measures what these proportions give, on Adult.
+# benchmarks/synthetic.py measures what these proportions give, on Adult and on ten tables of the arena.
 LEAST_IN_GROUP = 1 / 64  # Least proportion of rows in a group, however many rows there are.
-_LEAST_IN_COARSE_GROUP = 1 / 8  # Least proportion of rows in a coarse group.
+LEAST_IN_COARSE_GROUP = 1 / 8  # The same for the coarse groups that all pairs are counted by first.
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,35 +40,67 @@ class CountedColumn:
         """Return the column with probabilities from noisy counts of about `rows` rows."""
         return cls(bins, probabilities_from_counts(counts, rows))
 
-    def with_groups(self, least: float) -> CountedColumn:
-        """Return the column with bins in groups, each with a proportion of about `least` of all rows or more."""
+    def evenly_split(self, unit: float) -> CountedColumn:
+        """Return the column with bins of many rows split into parts, for the sake of pairs; `unit` as a histogram's.
+
+        Bins were merged because the column itself is even there. How it goes together with others may not be.
+        """
+        edges = self.bins.edges
+        if edges is None:
+            return self
+        tilts, ends, probabilities = self._tilts, [edges[:1]], []
+        for b, probability in enumerate(self.probabilities[: len(edges) - 1]):
+            shared = edges[b + 1] - edges[b] < SHARED  # Its rows share a value.
+            parts = 1 if shared else math.ceil(probability / LEAST_IN_GROUP)
+            each = split_bin(edges[b], edges[b + 1], unit, parts)
+            reached = inside_bins.proportions_below(tilts[b], (each - edges[b]) / (edges[b + 1] - edges[b]))
+            ends.append(each)
+            probabilities.append(probability * np.diff(reached, prepend=0.0))
+        probabilities.append(self.probabilities[len(edges) - 1 :])
+        edges = np.concatenate(ends)
+        bins = replace(self.bins, edges=edges, groups=np.arange(len(edges) - 1))
+        return replace(self, bins=bins, probabilities=np.concatenate(probabilities))
+
+    def with_groups(self, least: float, within: Codes | None = None) -> CountedColumn:
+        """Return the column with bins in groups of about a proportion of `least` of all rows or more.
+
+        Bins are put into one group only if they are in one of the groups `within`.
+        """
         known = self.probabilities[: len(self.bins.groups)]
-        return replace(self, bins=replace(self.bins, groups=group_bins(known, self.bins.edges is not None, least)))
+        groups = group_bins(known, self.bins.edges is not None, least, within)
+        return replace(self, bins=replace(self.bins, groups=groups))
+
+    def groups_of_codes(self, least: float, within: Codes) -> Codes:
+        """Return groups of the column's groups, each with a proportion of about `least` of all rows or more."""
+        known = self.bins.n_groups - self.bins.missing
+        groups = group_bins(self.group_probabilities[:known], self.bins.edges is not None, least, within[:known])
+        return np.append(groups, groups.max() + 1) if self.bins.missing else groups
+
+    def with_totals(self, totals: Array, groups: Codes) -> CountedColumn:
+        """Return the column with other probabilities of groups; those of their bins remain in proportion."""
+        factors = totals / np.bincount(groups, self.probabilities)
+        return replace(self, probabilities=self.probabilities * factors[groups])
 
     @property
     def group_probabilities(self) -> Array:
         """Probability of each group."""
-        return np.bincount(self._groups, self.probabilities)
+        return np.bincount(self.all_groups, self.probabilities)
 
     @property
-    def coarse_groups(self) -> Codes:
-        """The coarse group of each group. Groups of numbers share one with their neighbours; others have one each."""
-        if self.bins.edges is None:
-            return np.arange(self.bins.n_groups)
-        known = self.group_probabilities[: self.bins.n_groups - self.bins.missing]
-        coarse = group_bins(known / known.sum(), True, _LEAST_IN_COARSE_GROUP)
-        return np.append(coarse, coarse.max() + 1) if self.bins.missing else coarse
+    def ordered_codes(self) -> int:
+        """How many groups are in the order of a number: all but that of missing cells, or none."""
+        return 0 if self.bins.edges is None else self.bins.n_groups - self.bins.missing
 
     @property
     def group_sizes(self) -> Array:
         """Number of bins in each group."""
-        return np.bincount(self._groups).astype(np.float64)
+        return np.bincount(self.all_groups).astype(np.float64)
 
     def draw(self, codes: Codes, rng: np.random.Generator, centre: float, scale: float) -> Array:
         """Return encoded cells (rows, places), given each row's group; a number is centre + scale * its cell."""
         drawn = np.empty(len(codes), dtype=np.intp)
         for group in range(self.bins.n_groups):
-            members = np.flatnonzero(self._groups == group)
+            members = np.flatnonzero(self.all_groups == group)
             inside = np.flatnonzero(codes == group)
             sums = np.cumsum(self.probabilities[members])
             drawn[inside] = members[
@@ -92,7 +124,7 @@ class CountedColumn:
 
         For levels, and for the few values that have a bin of no width, it is the log probability.
         """
-        log_probabilities = np.log(self.probabilities) - np.log(self.group_probabilities[self._groups])
+        log_probabilities = np.log(self.probabilities) - np.log(self.group_probabilities[self.all_groups])
         result: Array = log_probabilities[np.where(bins < 0, len(log_probabilities) - 1, bins)]
         edges = self.bins.edges
         if edges is not None:
@@ -109,7 +141,7 @@ class CountedColumn:
         return inside_bins.tilts(self.bins.edges, self.probabilities)
 
     @property
-    def _groups(self) -> Codes:
+    def all_groups(self) -> Codes:
         """The group of each bin, including the bin of missing cells."""
         return np.append(self.bins.groups, self.bins.n_groups - 1) if self.bins.missing else self.bins.groups
 
@@ -153,25 +185,30 @@ def probabilities_from_counts(counts: Array, rows: float) -> Array:
     return np.asarray(possible / possible.sum())
 
 
-def most_groups(bins: int, ordered: bool) -> int:
-    """Return the largest number of groups that :func:`group_bins` can make."""
-    return min(bins, round((2 if ordered else 1) / LEAST_IN_GROUP) + 1)
+def most_groups(bins: int) -> int:
+    """Return the largest number of groups that :func:`group_bins` can make of this many bins, within coarse groups.
+
+    Groups have half of the least proportion or more, but for one in each coarse group. The same holds for these.
+    """
+    return min(bins, round(2 / LEAST_IN_GROUP) + round(2 / LEAST_IN_COARSE_GROUP) + 2)
 
 
-def group_bins(probabilities: Array, ordered: bool, least: float) -> np.ndarray:
+def group_bins(probabilities: Array, ordered: bool, least: float, within: Codes | None = None) -> Codes:
     """Return the group of each bin, from 0 up, so that each group has a proportion of about `least` rows or more.
 
-    A bin with enough rows is a group by itself. Other bins of a number join their neighbours until they have enough;
-    all other levels of a category are one group.
+    A bin with enough rows is a group by itself. Others join their neighbours until they have enough: those of a number
+    the bins beside them, and levels the next level, in the schema's order, that has too few rows too.
 
     Parameters
     ----------
     probabilities : (bins,) array
-        Proportion of rows in each bin; they add up to 1.
+        Proportion of rows in each bin; they add up to at most 1.
     ordered : bool
         Whether the bins are those of a number.
     least : float
         Least proportion of rows in a group. A group of neighbours may end up with half of it.
+    within : (bins,) array of int, optional
+        Groups that are not to be left.
 
     Examples
     --------
@@ -179,21 +216,41 @@ def group_bins(probabilities: Array, ordered: bool, least: float) -> np.ndarray:
     >>> group_bins(np.array([0.5, 0.02, 0.02, 0.02, 0.44]), ordered=True, least=0.05)
     array([0, 1, 1, 1, 2])
     >>> group_bins(np.array([0.02, 0.5, 0.02, 0.02, 0.44]), ordered=False, least=0.05)
-    array([2, 0, 2, 2, 1])
+    array([0, 1, 0, 0, 2])
     """
+    within = np.zeros(len(probabilities), dtype=np.intp) if within is None else within
+    groups, n_groups = np.zeros(len(probabilities), dtype=np.intp), 0
+    for part in range(int(within.max()) + 1):
+        bins = np.flatnonzero(within == part)
+        rare = np.ones(len(bins), dtype=bool) if ordered else probabilities[bins] < least
+        groups[bins[~rare]] = n_groups + np.arange((~rare).sum())
+        n_groups += int((~rare).sum())
+        if rare.any():
+            fewest = 2 if len(bins) == len(probabilities) and not n_groups else 1
+            groups[bins[rare]] = n_groups + _group_neighbours(probabilities[bins[rare]], least, fewest)
+            n_groups = int(groups[bins].max()) + 1
+    return _numbered(groups)
+
+
+def _group_neighbours(probabilities: Array, least: float, fewest: int) -> Codes:
+    """Return the group of each bin, where groups are runs of bins; at least `fewest` groups are left."""
     enough = probabilities >= least
-    if not ordered:
-        return np.where(enough, np.cumsum(enough) - 1, enough.sum())
     starts, together = np.zeros(len(probabilities), dtype=bool), 0.0
     for b, probability in enumerate(probabilities):
         starts[b] = b > 0 and (enough[b] or enough[b - 1] or together >= least)
         together = probability if starts[b] else together + probability
-    groups = np.cumsum(starts)
+    groups: Codes = np.cumsum(starts)
     while True:
         sums = np.bincount(groups, probabilities)
         lightest = int(sums.argmin())
-        if sums[lightest] >= least / 2 or len(sums) <= 2:
+        if sums[lightest] >= least / 2 or len(sums) <= fewest:
             return groups
         around = [g for g in (lightest - 1, lightest + 1) if 0 <= g < len(sums)]
         first = min(lightest, min(around, key=lambda g: sums[g]))
         groups = np.where(groups > first, groups - 1, groups)
+
+
+def _numbered(groups: Codes) -> Codes:
+    """Return groups in the order of their first bins."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.ravel()])

@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from tacit.arrays import Array
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, PairCounts
-from tacit.synthesis.columns import LEAST_IN_GROUP, CountedColumn, most_groups, probabilities_from_counts
+from tacit.synthesis.columns import (
+    LEAST_IN_COARSE_GROUP,
+    LEAST_IN_GROUP,
+    CountedColumn,
+    most_groups,
+    probabilities_from_counts,
+)
 from tacit.synthesis.fitted_chain import Tables
 from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Histogram
+from tacit.synthesis.pair_tables import PairTable, indicators, parents_of, strength, strongest
 
 # Names of the plan's steps.
-COLUMNS, FINER, PAIRS = "cell counts", "finer cell counts", "pair counts"
+COLUMNS, FINER, PAIRS, FINER_PAIRS = "cell counts", "finer cell counts", "pair counts", "finer pair counts"
 
-# benchmarks/synthetic.py measures what these numbers give, on Adult.
+# benchmarks/synthetic.py measures what these numbers give, on Adult and on ten tables of the arena.
 # Parts of the budget, as squared signal-to-noise ratios.
 _COLUMNS_BUDGET = 0.3  # Of all columns together. Pairs have the rest.
 _FINER_BUDGET = 1 / 3  # Of one finer count of a column, relative to its first count.
-# Proportion of rows that a group needs, relative to the one at which a pair of groups has as many rows as the noise has
-# standard deviations.
-_GROUP_FACTOR = 0.5
-_MOST_IN_GROUP = 0.2  # The most that a group needs, however much noise there is.
+_COARSE_BUDGET = 0.3  # Of all pairs in coarse groups, relative to all that pairs have.
+_MOST_IN_COARSE_GROUP = 1 / 3  # Proportion of rows that is enough for a coarse group, however much noise there is.
+_COARSE_ROWS = 1.0  # Number of rows that a pair of coarse groups needs, in standard deviations of the noise.
+# The same for a pair of finer groups of two columns that say nothing about each other. If one column determines the
+# other, the second number is a factor.
+_FINE_ROWS, _FINE_FACTOR = 0.25, 8.0
+_CHOSEN = 0.9  # Pairs are counted in finer groups if they are the strongest ones, with this part of all association.
 
 Public = Sequence[Bins | Histogram]
 
@@ -46,7 +56,8 @@ def steps(public: Public, missing: bool) -> list[Step]:
     if pairs:
         most = [_most_groups(column) + missing for column in public]
         size = (sum(most) ** 2 - sum(groups**2 for groups in most)) // 2
-        plan.append(Gaussian(PAIRS, (1 - columns_budget) ** -0.5, 1, size))
+        plan.append(Gaussian(PAIRS, ((1 - columns_budget) * _COARSE_BUDGET) ** -0.5, 1, size))
+        plan.append(Gaussian(FINER_PAIRS, ((1 - columns_budget) * (1 - _COARSE_BUDGET)) ** -0.5, 1, size))
     return plan
 
 
@@ -81,31 +92,68 @@ def count_columns(curator: Curator, public: Public, missing: bool, n_rows: int |
             in_bins = np.append(in_bins, counts[j][len(column.counts) :])
         else:
             bins, in_bins = column, counts[j]
-        columns.append(CountedColumn.from_counts(bins, in_bins, rows))
+        counted = CountedColumn.from_counts(bins, in_bins, rows)
+        columns.append(counted.evenly_split(column.unit) if isinstance(column, Histogram) else counted)
     return ColumnCounts(columns, rows, noise)
 
 
-def count_pairs(curator: Curator, counted: ColumnCounts) -> tuple[list[CountedColumn], list[Array], Tables, float]:
-    """Put bins into groups with enough rows for the noise of pairs, and release counts of pairs of groups.
+def count_pairs(curator: Curator, counted: ColumnCounts) -> tuple[list[CountedColumn], Tables]:
+    """Release counts of all pairs of columns, in coarse groups of bins, and of some pairs in finer ones.
 
     Returns
     -------
     columns : list of CountedColumn
-        The columns with their groups.
-    margins : list of arrays
-        Probabilities of groups, from the counts of columns and of pairs together.
-    tables : dict of arrays
-        The counts of pairs.
-    noise : float
-        Standard deviation of the noise in each of these counts.
+        The columns with their codes: the finest groups that any pair needs.
+    tables : dict of PairTable
     """
+    rows = counted.rows
     noise = curator.noise(PAIRS, PairCounts(tuple(column.bins for column in counted.columns)))
-    least = min(_MOST_IN_GROUP, max(LEAST_IN_GROUP, _GROUP_FACTOR * math.sqrt(noise / counted.rows)))
-    columns = [column.with_groups(least) for column in counted.columns]
-    statistic = PairCounts(tuple(column.bins for column in columns))
-    tables = statistic.parts(curator.release(PAIRS, statistic))
-    margins = [_margin(j, column, tables, noise, counted) for j, column in enumerate(columns)]
-    return columns, margins, tables, noise
+    least = float(np.clip(math.sqrt(_COARSE_ROWS * noise / rows), LEAST_IN_COARSE_GROUP, _MOST_IN_COARSE_GROUP))
+    coarse = [column.with_groups(least) for column in counted.columns]
+    statistic = PairCounts(tuple(column.bins for column in coarse))
+    every = [np.arange(column.bins.n_groups) for column in coarse]
+    tables = {
+        (i, j): PairTable((every[i], every[j]), table, noise)
+        for (i, j), table in zip(statistic.pairs, statistic.parts(curator.release(PAIRS, statistic)))
+    }
+    coarse = [_with_margins(j, column, [tables], counted) for j, column in enumerate(coarse)]
+    margins = [column.group_probabilities for column in coarse]
+    strengths = {pair: strength(table, [margins[j] for j in pair], rows) for pair, table in tables.items()}
+    chosen = strongest({pair: strengths[pair].variation for pair in tables}, _CHOSEN)
+    noise = curator.noise(FINER_PAIRS, PairCounts(tuple(column.bins for column in coarse), chosen))
+    least = {pair: _least_in_group(strengths[pair].relative, noise, rows) for pair in chosen}
+    columns, parents = [], []
+    for j, column in enumerate(coarse):
+        finest = min((each for pair, each in least.items() if j in pair), default=None)
+        columns.append(column if finest is None else column.with_groups(finest, column.bins.groups))
+        parents.append(parents_of(columns[-1].all_groups, column.all_groups))
+    tables = {(i, j): table.of_codes(parents[i], parents[j]) for (i, j), table in tables.items()}
+    groups = {pair: tuple(columns[j].groups_of_codes(least[pair], parents[j]) for j in pair) for pair in chosen}
+    statistic = PairCounts(
+        tuple(columns[j].bins.regrouped(each) for pair in chosen for j, each in zip(pair, groups[pair])),
+        tuple((2 * k, 2 * k + 1) for k in range(len(chosen))),
+    )
+    finer = {}
+    for pair, counts in zip(chosen, statistic.parts(curator.release(FINER_PAIRS, statistic))):
+        finer[pair] = PairTable(groups[pair], counts, noise)
+    final = []
+    for j, column in enumerate(columns):
+        original = replace(counted.columns[j], bins=column.bins)
+        final.append(_with_margins(j, original, [tables, finer], counted))
+    return final, {
+        pair: table.refined(finer[pair].groups, finer[pair].counts, noise) if pair in finer else table
+        for pair, table in tables.items()
+    }
+
+
+def _least_in_group(relative: float, noise: float, rows: float) -> float:
+    """Return the proportion of rows that a group of a pair needs; `relative` is how strongly its columns go together.
+
+    Columns that say nothing about each other have rows in all pairs of groups, so that a pair has the square of a
+    group's proportion. If one determines the other, there are as many pairs with rows as groups.
+    """
+    enough = _FINE_ROWS * _FINE_FACTOR**relative * noise / rows
+    return float(np.clip(enough ** (1 / (2 - relative)), LEAST_IN_GROUP, _MOST_IN_COARSE_GROUP))
 
 
 def _refine(curator: Curator, histograms: dict[int, Histogram], refinable: list[int], noise: float) -> None:
@@ -121,16 +169,20 @@ def _refine(curator: Curator, histograms: dict[int, Histogram], refinable: list[
             histograms[j] = histograms[j].with_parts(heavy[j], split[j], counts, noise)
 
 
-def _margin(j: int, column: CountedColumn, tables: Tables, noise: float, counted: ColumnCounts) -> Array:
-    """Return the probabilities of a column's groups: the mean of all counts of them, weighted by precision."""
-    precision = 1 / (column.group_sizes * counted.noise**2)
-    total = counted.rows * column.group_probabilities * precision
-    for (first, second), table in tables.items():
-        if j in (first, second):
-            others = table.shape[1] if j == first else table.shape[0]
-            total = total + table.sum(axis=1 if j == first else 0) / (others * noise**2)
-            precision = precision + 1 / (others * noise**2)
-    return probabilities_from_counts(total / precision, counted.rows)
+def _with_margins(j: int, column: CountedColumn, counts: list[Tables], counted: ColumnCounts) -> CountedColumn:
+    """Return a column with probabilities from all counts of it, those in pairs included, by least squares."""
+    precisions = np.diag(1 / (column.group_sizes * counted.noise**2))
+    totals = precisions @ (counted.rows * column.group_probabilities)
+    for tables in counts:
+        for pair, table in tables.items():
+            if j in pair:
+                side = pair.index(j)
+                groups = indicators(table.groups[side])
+                precision = 1 / (table.counts.shape[1 - side] * table.noise**2)
+                precisions = precisions + precision * groups @ groups.T
+                totals = totals + precision * groups @ table.counts.sum(axis=1 - side)
+    found = np.linalg.solve(precisions, totals)
+    return column.with_totals(probabilities_from_counts(found, counted.rows), column.all_groups)
 
 
 def _can_be_refined(column: Bins | Histogram) -> bool:
@@ -139,8 +191,8 @@ def _can_be_refined(column: Bins | Histogram) -> bool:
 
 def _most_groups(column: Bins | Histogram) -> int:
     if isinstance(column, Bins):
-        return most_groups(len(column.groups), ordered=False)
-    return most_groups(len(column.counts) if not column.can_be_refined else MOST_SPLIT * PARTS, ordered=True)
+        return most_groups(len(column.groups))
+    return most_groups(len(column.counts) if not column.can_be_refined else MOST_SPLIT * PARTS)
 
 
 def _first_bins(public: Public, missing: bool) -> tuple[Bins, ...]:

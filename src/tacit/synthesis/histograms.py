@@ -19,6 +19,7 @@ MOST_SPLIT = 64  # Largest number of bins of a column that are split at a time.
 ROUNDS = 3  # Number of times that bins are split.
 _MOST_EXACT = 128  # Up to this many whole numbers have one bin each from the start.
 FINEST = 2 / PARTS ** (ROUNDS + 1)  # Width of the narrowest bin, in half ranges.
+SHARED = 1.5 * FINEST  # The rows in a bin that is narrower, in half ranges, are taken to share a value.
 NARROW = 1e-9  # A bin that is narrower, in half ranges, holds a single value.
 
 # How certain a difference must be, in standard deviations of a count's error.
@@ -88,7 +89,7 @@ class Histogram:
         edges, groups, n_parts = [self.edges[:1]], [], 0
         for b in range(len(self.counts)):
             if b in heavy:
-                parts = _parts(self.edges[b], self.edges[b + 1], self.unit)
+                parts = split_bin(self.edges[b], self.edges[b + 1], self.unit, PARTS)
                 groups.append(np.arange(n_parts, n_parts + len(parts)))
                 edges.append(parts)
                 n_parts += len(parts)
@@ -111,7 +112,7 @@ class Histogram:
                 edges.append(self.edges[b + 1 : b + 2])
                 sums_of_bins.append([count])
                 continue
-            ends = _parts(self.edges[b], self.edges[b + 1], self.unit)
+            ends = split_bin(self.edges[b], self.edges[b + 1], self.unit, PARTS)
             parts = counts[start : start + len(ends)]
             start += len(ends)
             widths = np.diff(np.append(self.edges[b], ends))
@@ -138,12 +139,12 @@ def first_edges(unit: float, half_range: float, values: tuple[float, ...] = ()) 
     return np.unique([*np.linspace(-half_range, half_range, PARTS + 1), *alone, *np.nextafter(alone, np.inf)])
 
 
-def _parts(low: float, high: float, unit: float) -> Array:
-    """Return the upper edges of the parts of a bin."""
+def split_bin(low: float, high: float, unit: float, parts: int) -> Array:
+    """Return the upper edges of the parts of a bin, at most `parts` of them."""
     if not unit:
-        return np.append(np.linspace(low, high, PARTS + 1)[1:-1], high)
+        return np.append(np.linspace(low, high, parts + 1)[1:-1], high)
     length = round((high - low) / unit)
-    ends = low + unit * np.round(np.linspace(0, length, min(PARTS, length) + 1)[1:])
+    ends = low + unit * np.round(np.linspace(0, length, min(parts, length) + 1)[1:])
     return np.append(ends[:-1], high)
 
 

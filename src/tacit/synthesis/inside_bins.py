@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from tacit.arrays import Array
-from tacit.synthesis.histograms import FINEST, NARROW
+from tacit.synthesis.histograms import NARROW, SHARED
 
 # benchmarks/synthetic.py measures what these numbers give, on Adult.
 # Proportion of an outermost bin's rows that are spread evenly, so that no place in it is next to impossible.
@@ -16,13 +16,16 @@ _EVENLY = 0.1
 # Least width of a neighbour that says how steep an outermost bin is, relative to the width of that bin.
 _LEAST_NEIGHBOUR = 1 / 64
 
+# Least width of an outermost bin that is tilted, relative to its neighbour. A bin of one whole number never is.
+_LEAST_WIDTH = 1.5
+
 
 def tilts(edges: Array, probabilities: Array) -> Array:
     """Return by how much the log density falls in each bin, from its lower to its upper edge.
 
     Most bins have a constant density, and a tilt of 0. The outermost ones end at the bounds, which may be far from any
-    row. There the density starts at that of the neighbour, and falls so that the bin has its probability. (A tenth of
-    the bin's rows is spread evenly; the tilt is of the others.)
+    row, and are wide if so. There the density starts at that of the neighbour, and falls so that the bin has its
+    probability. (A tenth of the bin's rows is spread evenly; the tilt is of the others.)
 
     Examples
     --------
@@ -35,7 +38,7 @@ def tilts(edges: Array, probabilities: Array) -> Array:
     with_width = np.flatnonzero(widths > NARROW)
     for inwards, side in ((with_width[::-1], 1.0), (with_width, -1.0)):
         near = [b for b in inwards[1:] if widths[b] >= _LEAST_NEIGHBOUR * widths[inwards[0]]] if len(inwards) else []
-        if near:
+        if near and widths[inwards[0]] > _LEAST_WIDTH * widths[near[0]]:
             b = inwards[0]
             ratio = probabilities[b] / (probabilities[near[0]] / widths[near[0]] * widths[b])
             if ratio < 0.99:
@@ -55,6 +58,15 @@ def places(tilt: Array, uniform: Array) -> Array:
     fall = np.abs(tilt[falls])
     result[falls] = -np.log1p((uniform[falls] - _EVENLY) / (1 - _EVENLY) * np.expm1(-fall)) / fall
     return np.where(tilt < 0, 1 - result, result)
+
+
+def proportions_below(tilt: float, place: Array) -> Array:
+    """Return the proportion of a bin's rows below places in it, from 0 to 1."""
+    if tilt == 0:
+        return place
+    fall, from_steep_end = abs(tilt), place if tilt > 0 else 1 - place
+    steep = _EVENLY * from_steep_end + (1 - _EVENLY) * np.expm1(-fall * from_steep_end) / math.expm1(-fall)
+    return steep if tilt > 0 else 1 - steep
 
 
 def log_densities(tilt: Array, place: Array) -> Array:
@@ -85,7 +97,7 @@ def shared_values(edges: Array, centre: float, scale: float) -> Array:
     nan 0.25 nan
     """
     values = np.full(len(edges) - 1, np.nan)
-    for b in np.flatnonzero(np.diff(edges) < 1.5 * FINEST):
+    for b in np.flatnonzero(np.diff(edges) < SHARED):
         low, high = edges[b], edges[b + 1]
         if high - low <= NARROW:
             values[b] = low

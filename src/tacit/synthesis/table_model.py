@@ -82,13 +82,14 @@ class TableModel(DensityMixin, PrivateEstimator):
         domain = self._enter(curator, domain)
         counted = count_columns(curator, public_columns(domain, gaps), gaps, n_rows)
         with progress(self.verbose, f"Fitting {len(counted.columns)} column(s)") as watch:
-            if len(counted.columns) > 1:
-                columns, margins, tables, noise = count_pairs(curator, counted)
-            else:
-                columns, margins, tables, noise = counted.columns, [counted.columns[0].group_probabilities], {}, 0.0
             self._known_rows, self._count_noise = counted.rows, counted.noise
-            coarse = [column.coarse_groups for column in columns]
-            self._publish(columns, fit_chain(margins, tables, noise, counted.rows, watch, coarse))
+            columns, tables = counted.columns, {}
+            if len(columns) > 1:
+                columns, tables = count_pairs(curator, counted)
+            margins = [column.group_probabilities for column in columns]
+            self._publish(
+                columns, fit_chain(margins, tables, counted.rows, watch, [column.ordered_codes for column in columns])
+            )
         self.n_iter_ = sum(step.count for step in curator.plan.steps)
         self._certify(curator, budget, n_rows, ["A table's density from counts of columns and of pairs of columns."])
         return self

@@ -31,17 +31,26 @@ def test_columns_are_counted():
 def test_pairs_are_counted():
     statistic = PairCounts((AGE, PLAN, SMOKES))
     tables = statistic.parts(statistic.block_sum(ROWS))
-    assert list(tables) == [(0, 1), (0, 2), (1, 2)]
-    np.testing.assert_array_equal(tables[0, 1], [[1, 0, 1], [0, 2, 0]])
-    np.testing.assert_array_equal(tables[0, 2], [[1, 1, 0], [0, 1, 1]])
-    np.testing.assert_array_equal(tables[1, 2], [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
-    assert statistic.size == sum(table.size for table in tables.values())
+    assert statistic.pairs == ((0, 1), (0, 2), (1, 2))
+    np.testing.assert_array_equal(tables[0], [[1, 0, 1], [0, 2, 0]])
+    np.testing.assert_array_equal(tables[1], [[1, 1, 0], [0, 1, 1]])
+    np.testing.assert_array_equal(tables[2], [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
+    assert statistic.size == sum(table.size for table in tables)
+
+
+def test_pairs_can_be_chosen_and_have_groups_of_their_own():
+    coarse = PLAN.regrouped(np.array([0, 1, 1]))
+    statistic = PairCounts((AGE, PLAN, SMOKES, coarse), ((0, 3), (1, 2)))
+    first, second = statistic.parts(statistic.block_sum(ROWS))
+    np.testing.assert_array_equal(first, [[1, 1], [0, 2]])
+    np.testing.assert_array_equal(second, [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
+    assert statistic.size == first.size + second.size
 
 
 def test_pairs_agree_with_an_independent_count():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.uniform(-1, 1, 1000), np.eye(3)[rng.integers(3, size=1000)], rng.choice([-1, 1], 1000)])
-    table = PairCounts((AGE, PLAN)).parts(PairCounts((AGE, PLAN)).block_sum(rows))[0, 1]
+    [table] = PairCounts((AGE, PLAN)).parts(PairCounts((AGE, PLAN)).block_sum(rows))
     old = rows[:, 0] >= -0.5
     expected = [[(is_old & (rows[:, 1 + level] == 1)).sum() for level in range(3)] for is_old in (~old, old)]
     np.testing.assert_array_equal(table, expected)

@@ -5,6 +5,7 @@ import pytest
 
 from tacit.synthesis.chain import Chain
 from tacit.synthesis.fitted_chain import fit_chain
+from tacit.synthesis.pair_tables import PairTable
 
 SIZES = (3, 2, 4)
 
@@ -29,6 +30,12 @@ def counted(rows, noise=0.0, rng=None):
             np.add.at(table, (rows[:, i], rows[:, j]), 1)
             tables[i, j] = table if rng is None else table + rng.normal(0, noise, table.shape)
     return margins, tables
+
+
+def fitted(margins, tables, noise, rows):
+    every = [np.arange(size) for size in SIZES]
+    pairs = {(i, j): PairTable((every[i], every[j]), table, noise) for (i, j), table in tables.items()}
+    return fit_chain(margins, pairs, rows, quiet)
 
 
 def total_variation(one, other):
@@ -60,7 +67,7 @@ def test_rows_are_drawn_as_often_as_their_probabilities_say():
 def test_the_pairs_are_those_that_were_counted():
     rows = some_rows(np.random.default_rng(3))
     margins, tables = counted(rows)
-    chain = fit_chain(margins, tables, 1.0, len(rows), quiet)
+    chain = fitted(margins, tables, 1.0, len(rows))
     drawn = chain.draw(100_000, np.random.default_rng(4))
     assert total_variation(counted(drawn)[1], tables) < 0.02
 
@@ -69,7 +76,7 @@ def test_much_noise_leaves_columns_independent_and_does_no_harm():
     rng = np.random.default_rng(5)
     rows = some_rows(rng)
     margins, tables = counted(rows, noise=1e6, rng=rng)
-    drawn = fit_chain(margins, tables, 1e6, len(rows), quiet).draw(100_000, rng)
+    drawn = fitted(margins, tables, 1e6, len(rows)).draw(100_000, rng)
     found, _ = counted(drawn)
     for one, other in zip(found, margins):
         np.testing.assert_allclose(one, other, atol=0.02)
@@ -83,13 +90,13 @@ def test_shrinking_is_better_than_believing_the_counts():
     truth = counted(some_rows(rng, 200_000))[1]
     margins, tables = counted(rows, noise=60.0, rng=rng)
     raw = {pair: np.maximum(table, 0) for pair, table in tables.items()}
-    drawn = fit_chain(margins, tables, 60.0, len(rows), quiet).draw(100_000, rng)
+    drawn = fitted(margins, tables, 60.0, len(rows)).draw(100_000, rng)
     assert total_variation(counted(drawn)[1], truth) < total_variation(raw, truth)
 
 
 def test_the_same_counts_give_the_same_chain():
     margins, tables = counted(some_rows(np.random.default_rng(7), 1000))
-    one, other = (fit_chain(margins, tables, 5.0, 1000.0, quiet) for _ in range(2))
+    one, other = (fitted(margins, tables, 5.0, 1000.0) for _ in range(2))
     assert one.order == other.order
     for first, second in zip(one.weights, other.weights):
         np.testing.assert_array_equal(first, second)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.statistics import CellCounts
-from tacit.synthesis.columns import LEAST_IN_GROUP, group_bins, most_groups
+from tacit.synthesis.columns import LEAST_IN_COARSE_GROUP, LEAST_IN_GROUP, group_bins, most_groups
 from tacit.synthesis.histograms import NARROW, PARTS, Histogram, first_edges
 
 
@@ -96,8 +96,12 @@ def test_groups_have_enough_rows_and_are_not_too_many():
         for ordered in (True, False):
             groups = group_bins(shares, ordered, LEAST_IN_GROUP)
             sums = np.bincount(groups, shares)
-            assert len(sums) <= most_groups(200, ordered)
+            assert len(sums) <= most_groups(200)
             assert set(groups) == set(range(len(sums)))
             if ordered:
                 assert (np.diff(groups) >= 0).all()
                 assert (sums >= LEAST_IN_GROUP / 2).all(), seed
+            coarse = group_bins(shares, ordered, LEAST_IN_COARSE_GROUP)
+            finer = group_bins(shares, ordered, LEAST_IN_GROUP, coarse)
+            assert finer.max() < most_groups(200)
+            assert all(len(set(coarse[finer == group])) == 1 for group in range(finer.max() + 1))

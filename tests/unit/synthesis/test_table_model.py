@@ -66,6 +66,21 @@ def test_more_budget_is_better(rows):
     assert errors[1] < 0.5 * errors[0]
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(("values", "epsilon"), [(12, 10.0), (10, 1.0), (3, 1.0)])  # Months, deciles, trial arms.
+def test_an_evenly_spread_column_keeps_its_associations(whole, values, epsilon):
+    """Its bins have equal densities, which says nothing about how it goes together with other columns."""
+    rng = np.random.default_rng(0)
+    even = rng.integers(1, values + 1, 50_000)
+    warmth = np.clip(even + rng.normal(0, 0.105 * values, 50_000), 0, values + 1)
+    low, high = np.zeros(2), np.full(2, values + 1.0)
+    bounds = tacit.Schema({"even": Integer(1, values), "warmth": Numeric(0, values + 1)}) if whole else (low, high)
+    rows = pa.table({"even": even, "warmth": warmth}) if whole else np.column_stack([even, warmth])
+    drawn = tacit.TableModel(epsilon=epsilon, bounds=bounds, random_state=0).fit(rows).sample(50_000, random_state=0)
+    found = np.corrcoef(drawn["even"], drawn["warmth"]) if whole else np.corrcoef(drawn.T)
+    assert found[0, 1] == pytest.approx(np.corrcoef(even, warmth)[0, 1], abs=0.02)
+
+
 def test_the_density_is_a_density():
     """Of whole numbers and levels it is a probability, and all of them add up to one."""
     schema = tacit.Schema({"n": Integer(0, 5), "plan": Categorical(["a", "b"]), "smokes": Boolean()})

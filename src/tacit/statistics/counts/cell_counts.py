@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,10 @@ class Bins:
     def n_groups(self) -> int:
         """How many groups there are, that of missing cells included."""
         return int(self.groups.max()) + 1 + self.missing
+
+    def regrouped(self, groups: Codes) -> Bins:
+        """Return the bins with groups of groups: that of group g is groups[g]; missing cells have the last one."""
+        return replace(self, groups=groups[self.groups])
 
     def codes(self, block: Array) -> Codes:
         """Return the group of each row's cell, -1 where it is not counted."""
@@ -124,63 +128,71 @@ class CellCounts:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """How many rows fall into each pair of groups, for all pairs of columns.
+    """How many rows fall into each pair of groups, for pairs of columns.
 
     Parameters
     ----------
     columns : tuple of Bins
-        At least two columns.
+        The same column may be there several times, with other groups.
+    pairs : tuple of (int, int), optional
+        Which of them are counted together; by default each with each.
 
     Notes
     -----
-    Of c columns there are m = c (c - 1) / 2 pairs. A row is one indicator vector for each of them, each with at most
-    one 1: where the cell of either column is not counted, with none. So the bounds of :class:`CellCounts` hold with
-    this m.
+    Of m pairs, a row is one indicator vector for each, with at most one 1: where the cell of either column is not
+    counted, with none. This holds whatever the pairs are, also if one is there twice. So the bounds of
+    :class:`CellCounts` hold with this m.
 
     Examples
     --------
     >>> import numpy as np
     >>> both = PairCounts((Bins((0,), np.arange(2)), Bins((1,), np.arange(2))))
-    >>> [table] = both.parts(both.block_sum(np.array([[1.0, 1.0], [1.0, 1.0], [-1.0, 1.0]]))).values()
+    >>> [table] = both.parts(both.block_sum(np.array([[1.0, 1.0], [1.0, 1.0], [-1.0, 1.0]])))
     >>> table
     array([[0., 1.],
            [0., 2.]])
     """
 
     columns: tuple[Bins, ...]
+    pairs: tuple[tuple[int, int], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.pairs is None:
+            every = tuple((i, j) for j in range(len(self.columns)) for i in range(j))
+            object.__setattr__(self, "pairs", every)
 
     @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The columns that are counted together, the lower one first."""
-        return [(i, j) for j in range(len(self.columns)) for i in range(j)]
+    def shapes(self) -> list[tuple[int, int]]:
+        """How many groups the columns of each pair have."""
+        return [(self.columns[i].n_groups, self.columns[j].n_groups) for i, j in self._pairs]
 
     @property
     def size(self) -> int:
         """How many numbers are released."""
-        sizes = [column.n_groups for column in self.columns]
-        return sum(sizes[i] * sizes[j] for i, j in self.pairs)
+        return sum(rows * columns for rows, columns in self.shapes)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
         """Return the bound proved in the notes, enlarged by the rounding of a root."""
-        return _of_indicators(len(self.pairs), neighbors, norm)
+        return _of_indicators(len(self._pairs), neighbors, norm)
 
     def block_sum(self, block: Array) -> Array:
         """Return the counts of a block."""
         codes = [column.codes(block) for column in self.columns]
-        sizes = [column.n_groups for column in self.columns]
         return np.concatenate(
             [
-                _tally(np.where(codes[j] < 0, -1, codes[i] * sizes[j] + codes[j]), sizes[i] * sizes[j])
-                for i, j in self.pairs
+                _tally(np.where(codes[j] < 0, -1, codes[i] * columns + codes[j]), rows * columns)
+                for (i, j), (rows, columns) in zip(self._pairs, self.shapes)
             ]
         )
 
-    def parts(self, total: Array) -> dict[tuple[int, int], Array]:
-        """Return a (noisy) total as tables, by pair."""
-        sizes = [column.n_groups for column in self.columns]
-        ends = np.cumsum([sizes[i] * sizes[j] for i, j in self.pairs])[:-1]
-        tables = zip(self.pairs, np.split(total, ends))
-        return {(i, j): table.reshape(sizes[i], sizes[j]) for (i, j), table in tables}
+    def parts(self, total: Array) -> list[Array]:
+        """Return a (noisy) total as tables, pair by pair."""
+        ends = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
+        return [part.reshape(shape) for part, shape in zip(np.split(total, ends), self.shapes)]
+
+    @property
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        return self.pairs or ()
 
 
 def _of_indicators(vectors: int, neighbors: Relation, norm: Norm) -> float:
