@@ -94,8 +94,10 @@ def outlier_count(mixture: Mixture, density: Mixture, missing: bool) -> OutlierC
 def outlier_weight(measurement: Measurement, rows: float) -> float:
     """Return the share of rows that are outliers: 0 unless there clearly are more than a right mixture has."""
     rows, count = max(rows, 1.0), float(measurement.value[0])
-    clear = count > max(_TOO_MANY * _EXPECTED * rows, _CLEAR * measurement.noise)
-    return min(count / rows, _MOST) if clear else 0.0
+    few, noise = _TOO_MANY * _EXPECTED * rows, _CLEAR * measurement.noise
+    if count > max(few, noise):
+        return min(count / rows, _MOST)
+    return 0.0 if count + noise <= few else _EXPECTED
 
 
 def with_outliers(mixture: Mixture, density: Mixture, weight: float) -> Mixture:
