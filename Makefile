@@ -12,7 +12,7 @@ test audit compat: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint audit bench reproduce docs compat build
+.PHONY: help demo test lint audit bench arena reproduce docs compat build
 
 help:  ## List what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -33,7 +33,13 @@ audit: $(VENV)/.installed-dev  ## The long attacks on privacy (an hour on two co
 	$(RUN) $(PYTEST) -m slow -vv --durations=20 --shard $(SHARD) tests/privacy
 
 bench: $(VENV)/.installed-bench  ## Measure against the peers; JSON goes to benchmarks/results/
-	@for file in benchmarks/*.py; do echo "== $$file"; $(RUN) $$file || exit 1; done
+	@for file in $(filter-out benchmarks/arena%,$(wildcard benchmarks/*.py)); do \
+	    echo "== $$file"; $(RUN) $$file || exit 1; \
+	done
+
+arena: $(VENV)/.installed-dev  ## Fit every model to the real tables of the arena (hours) and write docs/arena.md
+	$(RUN) benchmarks/arena.py
+	$(RUN) benchmarks/arena.py --docs docs/arena.md
 
 reproduce: $(VENV)/.installed-plot  ## Draw the figures and tables of the papers; they go to experiments/results/
 	@for file in experiments/[a-z]*.py; do \

@@ -1,4 +1,4 @@
-"""diffprivlib in a process of its own, one fit at a time.
+"""diffprivlib, or another library, in a process of its own, one fit at a time.
 
 diffprivlib 0.6.6 works with scikit-learn 1.4 to 1.7 only, so it usually needs another interpreter. A benchmark starts
 itself there with ``--serve``, sends one line for each fit and reads one line for each answer.
@@ -7,6 +7,7 @@ itself there with ``--serve``, sends one line for each fit and reads one line fo
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import subprocess
 import sys
@@ -17,8 +18,8 @@ from typing import Any
 class Peer:
     """The other process."""
 
-    def __init__(self, script: str, python: str) -> None:
-        command = [python, "-W", "ignore", script, "--serve"]
+    def __init__(self, script: str, python: str, *options: str) -> None:
+        command = [python, "-W", "ignore", script, "--serve", *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.works = self.process.stdout.readline().strip() == "ready"
 
@@ -40,21 +41,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
 
 
-def start_peer(script: str, python: str) -> Peer | None:
-    """Return the peer, or None if its interpreter cannot import diffprivlib."""
-    peer = Peer(script, python)
+def start_peer(
+    script: str, python: str, *options: str, library: str = "diffprivlib", flag: str = "--peer-python"
+) -> Peer | None:
+    """Return the peer, or None if its interpreter cannot import the library. The script gets further options."""
+    peer = Peer(script, python, *options)
     if peer.works:
         return peer
-    print("diffprivlib cannot be imported; name an interpreter that can: --peer-python PATH. Its rows are left out.")
+    print(f"{library} cannot be imported; name an interpreter that can: {flag} PATH. Its rows are left out.")
     return None
 
 
-def serve(fit: Callable[..., dict[str, Any]]) -> None:
+def serve(fit: Callable[..., dict[str, Any]], module: str = "diffprivlib.models") -> None:
     """Be the peer: answer requests until there are no more."""
     try:
-        import diffprivlib.models  # noqa: F401
+        importlib.import_module(module)
     except ImportError as error:
-        print(f"cannot import diffprivlib: {error}", flush=True)
+        print(f"cannot import {module}: {error}", flush=True)
         return
     print("ready", flush=True)
     for line in sys.stdin:

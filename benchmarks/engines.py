@@ -45,7 +45,7 @@ def rows(count: int, seed: int = 0) -> np.ndarray:
 
 
 def write_folder(folder: Path, count: int) -> Path:
-    """Write so many rows to sixteen files, a million at a time."""
+    """Write `count` rows to sixteen files, a million at a time."""
     folder.mkdir()
     for file in range(FILES):
         mine = count // FILES

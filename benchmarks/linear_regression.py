@@ -66,11 +66,10 @@ def table(
 
 
 def multiplier(epsilon: float, delta: float) -> float:
-    """Return the noise of one Gaussian release, relative to its sensitivity."""
-    from tacit.privacy import Budget, Gaussian
-    from tacit.release import calibrated_plan
+    """Return the noise of one Gaussian release, relative to its sensitivity; continuous noise, at any epsilon."""
+    from tacit.privacy.gaussian_profile import gaussian_mu
 
-    return calibrated_plan([Gaussian("release", 1.0)], Budget(epsilon, delta)).steps[0].noise_multiplier
+    return 1 / gaussian_mu(epsilon, delta)
 
 
 def adassp(X: np.ndarray, y: np.ndarray, epsilon: float, seed: int, length: float, target: float) -> np.ndarray:

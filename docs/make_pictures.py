@@ -45,9 +45,9 @@ def simulated_rows(rows: int = 20_000) -> np.ndarray:
     return means[groups] + np.einsum("nij,nj->ni", np.linalg.cholesky(shapes)[groups], rng.normal(size=(rows, 2)))
 
 
-def panel(axes: Axes, rows: np.ndarray, title: str, reach: tuple[float, float, float, float]) -> None:
+def panel(axes: Axes, rows: np.ndarray, title: str, limits: tuple[float, float, float, float]) -> None:
     axes.scatter(*rows[:2500].T, s=3, color=GREY, alpha=0.35, linewidths=0, rasterized=True)
-    axes.set(title=title, xticks=[], yticks=[], aspect="equal", xlim=reach[:2], ylim=reach[2:])
+    axes.set(title=title, xticks=[], yticks=[], aspect="equal", xlim=limits[:2], ylim=limits[2:])
     axes.spines[:].set_color("#c9ccd1")
 
 

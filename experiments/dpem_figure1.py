@@ -35,7 +35,7 @@ PERSON = np.array([80.0, 700.0])
 MAP = (np.zeros(2), np.array([600.0, 800.0]))
 # The middles of the map's regions, where plain EM begins.
 REGIONS = np.array([[230.0, 170.0], [430.0, 240.0], [320.0, 450.0], [540.0, 470.0], [160.0, 310.0], [130.0, 640.0]])
-FAR = 12.0  # Others live within so many km of the person, where there are others.
+FAR = 12.0  # Others live within this many km of the person, where there are others.
 EPSILON, DELTA = 1.0, 1e-6
 _WITH: dict[str, Any] = {"color": BLUE, "linewidth": 2.2}
 _WITHOUT: dict[str, Any] = {"color": ORANGE, "linewidth": 1.6, "linestyle": (0, (3, 3))}
@@ -170,7 +170,7 @@ def claims(
 
 
 def draw(X: np.ndarray, shown: dict[str, tuple[Any, Any]], more: np.ndarray, models: dict[str, Any], far: int) -> Any:
-    """Return the picture: above, one person far away; below, so many times as many people."""
+    """Return the picture: above, one person far away; below, more people, `far` of them far away."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 9.6), layout="constrained")

@@ -37,7 +37,7 @@ PUBLISHED = {
 
 
 def locations(path: Path | None, rows: int) -> tuple[np.ndarray, str]:
-    """Return so many longitudes and latitudes, in random order, and what they are."""
+    """Return `rows` longitudes and latitudes, in random order, and what they are."""
     rng = np.random.default_rng(0)
     if path is not None:
         places, name = np.genfromtxt(path, delimiter=",", names=True), f"{path.name}, repeated with jitter"

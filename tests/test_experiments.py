@@ -53,7 +53,7 @@ def test_the_attack_finds_what_there_is_to_find():
 
     absent = dpem_figure1.people(10)
     present = dpem_figure1.with_the_person(absent)
-    assert dpem_figure1.attack(Model, present, absent, 400) == pytest.approx(0.933, abs=0.04)  # of normals 3 apart
+    assert dpem_figure1.attack(Model, present, absent, 400) == pytest.approx(0.933, abs=0.04)  # For normals 3 apart.
     assert dpem_figure1.attack(Model, absent, absent, 400) == pytest.approx(0.5, abs=0.1)
 
 

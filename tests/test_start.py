@@ -155,6 +155,7 @@ def test_a_name_that_is_not_there_is_refused_as_usual():
         ("release", "planned", "calibrated_plan"),
         ("release", "uncalibrated", "stated_plan"),
         ("sources", "opened", "open_source"),
+        ("files", "written_whole", "write_whole"),
     ],
 )
 def test_former_names_work_with_a_warning(package, former, present):
@@ -163,3 +164,42 @@ def test_former_names_work_with_a_warning(package, former, present):
         assert getattr(module, former) is getattr(module, present)
     with pytest.raises(AttributeError, match="nonsense"):
         _ = module.nonsense
+
+
+@pytest.mark.parametrize(
+    ("former", "present"),
+    [
+        ("erm.LogisticRegression", "linear.LogisticRegression"),
+        ("latent.KMeans", "KMeans"),
+        ("latent.MixtureIntervals", "mixture.MixtureIntervals"),
+    ],
+)
+def test_former_rooms_answer_with_a_warning(former, present):
+    room, name = former.split(".")
+    with pytest.warns(DeprecationWarning, match=f"tacit.{former} is tacit.{present} now"):
+        found = getattr(importlib.import_module(f"tacit.{room}"), name)
+    assert found is pydoc.locate(f"tacit.{present}")
+    with pytest.raises(AttributeError, match=f"module 'tacit.{room}' has no attribute 'nonsense'"):
+        importlib.import_module(f"tacit.{room}").nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("from tacit.fitting import SupervisedEstimator", "tacit.fitting.SupervisedEstimator is gone: write a Private"),
+        ("from tacit.statistics import StatedLoss", "tacit.statistics.StatedLoss is gone: the losses"),
+        ("from tacit.statistics import Smoothed", "is tacit.published.statistics.Smoothed now."),
+        ("import tacit.statistics; tacit.statistics.Smoothed", "is tacit.published.statistics.Smoothed now."),
+        ("import tacit.erm.logistic_regression", "public names are in tacit.linear now. Pickles of models of version"),
+        ("from tacit.erm.logistic_regression import LogisticRegression", "public names are in tacit.linear now."),
+        ("from tacit.latent.uncertainty import MixtureIntervals", "public names are in tacit now."),
+        ("from tacit.latent import k_means", "tacit.latent.k_means is a module of version 0.1"),
+    ],
+)
+def test_names_of_version_0_1_that_are_gone_say_what_to_write(line, words):
+    with pytest.raises(ImportError, match=words):
+        exec(line, {})
+
+
+def test_the_help_of_a_former_room_is_shown():
+    assert "tacit.linear" in pydoc.render_doc(importlib.import_module("tacit.erm"), renderer=pydoc.plaintext)

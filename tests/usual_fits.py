@@ -30,6 +30,7 @@ SCHEMA = Schema(
 )
 BOUNDS = ("box", "ball", "private", "schema")  # the ways to say where rows lie
 REFUSED = {("SymmetricMixture", "schema"), ("RobustMean", "private")}  # the only ones that a model does not take
+REFUSED_HINT = "If the model does not take a kind of bounds, add that to REFUSED in tests/usual_fits.py."
 
 
 def usual_fit(card, bounds=None):

@@ -8,7 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tacit.lazy import former_names
+
 __all__ = ["check_destination", "write_whole"]
+
+__getattr__ = former_names(__name__, {"written_whole": "write_whole"})
 
 
 def check_destination(path: Path, *, endings: Sequence[str] = (), replace: bool = True) -> None:

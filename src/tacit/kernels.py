@@ -9,7 +9,7 @@ many rows are multiplied and where a row stands among them.
 So two things are checked, once for each process, in a few milliseconds:
 
 - :func:`check_kernels`: products and functions, of the shapes that statistics use, give a row the same numbers at any
-  place among any others. What they rely on is that blocks are filled up to multiples of ``ROWS_AT_ONCE`` rows.
+  place among any others. What they rely on is that blocks are padded to multiples of ``ROWS_AT_ONCE`` rows.
 - :func:`kernel_fingerprint`: which library, version and kernel there is, and what it makes of fixed numbers. Workers of
   a cluster send theirs with their sums, and sums of unlike workers are refused (:mod:`tacit.sources.partitions`).
 
@@ -28,8 +28,8 @@ import threadpoolctl  # type: ignore[import-untyped, unused-ignore]
 
 from tacit.arrays import Array
 
-ROWS_AT_ONCE = 64  # Statistics pad blocks with zeros to a multiple of so many rows.
-# Statistics work on pieces of at most so many numbers: enough for numpy, and few enough for a processor's cache. It
+ROWS_AT_ONCE = 64  # Blocks are padded to a multiple of this many rows.
+# Statistics work on pieces of at most this many numbers: enough for numpy, and few enough for a processor's cache. It
 # changes the speed, which benchmarks/engines.py measures, and no guarantee.
 CACHE_NUMBERS = 320_000
 # Rows are multiplied with matrices of these shapes.

@@ -88,10 +88,10 @@ def call_or_refuse(complaint: str, function: Callable[..., _Result], *values: An
 
 def warn_user(message: str) -> None:
     """Warn, and name the line of the user's program that called the library."""
-    level, frame = 2, sys._getframe(1)
+    depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "tacit":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=depth)
 
 
 def _number(value: numbers.Real) -> str:

@@ -231,7 +231,7 @@ def test_screenshots_show_a_page(browser, pages, width):
         colours = (picture * 255).astype(int) @ [65536, 256, 1]
         assert len(np.unique(colours)) > 100
         written = (np.abs(picture - picture[0, 0]).max(axis=2) > 0.2).any(axis=1)
-        assert written[:1200].mean() > 0.3  # of the upper half, lines with something on them
+        assert written[:1200].mean() > 0.3  # Lines with something on them, in the upper half.
     assert light.mean() > 0.7
     assert dark.mean() < 0.4
 

@@ -158,7 +158,7 @@ def attempt_as_usual(card, seed, tmp_path):
 
 
 def outcome(rng, seed, tmp_path, kind, options, X, y):
-    """Fit with a random budget, bounds and relation; return the model, its exception and how many charges there are."""
+    """Return the same of a fit with a random budget, bounds and relation."""
     options |= {
         "epsilon": float(10.0 ** rng.uniform(-4, 4)),
         "delta": one_of(rng, 0.0, 1e-12, 1e-6, 1e-2),
@@ -166,12 +166,18 @@ def outcome(rng, seed, tmp_path, kind, options, X, y):
         "neighbors": one_of(rng, "replace_one", "add_remove"),
         "random_state": int(seed),
     }
-    account = tacit.Ledger(tmp_path / f"{seed}.db").create("rows", tacit.Budget(1e9, 0.5), options["neighbors"])
+    return try_to_fit(kind, options, (X,) if y is None else (X, y), tmp_path / f"{seed}.db")
+
+
+def try_to_fit(kind, options, rows, ledger):
+    """Return a model, the exception of its fit and how many charges there are in a new ledger."""
+    relation = options.get("neighbors", "replace_one")
+    account = tacit.Ledger(ledger).create("rows", tacit.Budget(1e9, 0.5), relation)
     model, error = kind(ledger=account, **options), None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model.fit(X) if y is None else model.fit(X, y)
+            model.fit(*rows)
         except Exception as raised:
             error = raised
     return model, error, len(account.history())
@@ -187,6 +193,24 @@ def test_a_fit_that_is_charged_comes_out(shard, tmp_path):
 def test_a_usual_fit_that_is_charged_comes_out(name, tmp_path):
     for seed in range(20):
         check(seed, *attempt_as_usual(CARDS[name], seed, tmp_path))
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_fit_within_private_bounds_that_is_charged_comes_out(name, tmp_path):
+    """Noise may find bounds that are far too narrow, and what is measured in units of them is then huge."""
+    for seed in range(24):
+        check(seed, *attempt_within_private_bounds(CARDS[name], seed, tmp_path))
+
+
+def attempt_within_private_bounds(card, seed, tmp_path):
+    """Return the outcome of a usual fit to a few rows with little budget, within bounds that are found privately."""
+    rng = np.random.default_rng(seed)
+    X = 0.2 * rng.normal(size=((40, 100, 400)[seed % 3], 2))
+    y = X @ [0.6, -0.8] + 0.1 * rng.normal(size=len(X))
+    target = {None: (), "number": (y.clip(-1, 1),), "class": ((y > 0).astype(int),)}[card.target]
+    public = {None: {}, "number": {"target_bounds": (-1, 1)}, "class": {"classes": [0, 1]}}[card.target]
+    options = {**card.usual(), **public, "bounds": "private", "epsilon": (0.15, 1.0)[seed % 2], "random_state": seed}
+    return try_to_fit(card.estimator, options, (X, *target), tmp_path / f"{seed}.db")
 
 
 def check(seed, model, error, charges):

@@ -119,7 +119,7 @@ def test_moments_of_tables_with_nearly_singular_factors(kind, pivot):
         def make(factor=factor):
             table = TableComponents.of_numbers(Components(np.ones(1), np.zeros((1, 3)), factor[None]))
             least = least_radius(3, kind)
-            return TableMoments(table, least, 1e-3, 1e-3, level=1e-3, covariance_type=kind, missing=True)
+            return TableMoments(table, least, 1e-3, 1e-3, level_weight=1e-3, covariance_type=kind, missing=True)
 
         check(make, 3, rng, [rows_along(factor, rng)])
 
@@ -213,7 +213,7 @@ def test_weights_of_parts_of_any_size(size):
     centres = Centres(np.array([[0.0, 0.0], [1.0, 1.0]]))
     for weights in ((size, size, size), (size, 3 * size, 0.7 * size), (1.0, size, 1.0), (size, 1.0, size)):
         check(lambda: ComponentMoments(one, 2.0, *weights), 2, rng)
-        check(lambda: TableMoments(table, 2.0, *weights, level=size), 2, rng)
+        check(lambda: TableMoments(table, 2.0, *weights, level_weight=size), 2, rng)
         check(lambda: ClusterMoments(centres, np.ones(2), *weights), 2, rng)
         check(lambda: ColumnMoments(np.zeros(2), np.ones(2), *weights), 2, rng)
     check(lambda: RobustSum(np.zeros(2), np.ones(2), count=size), 2, rng)

@@ -9,11 +9,11 @@ import tacit
 from tacit.audit.transcript import record_releases
 
 ROWS = 320_000
-SHARES = 16  # that so many rows are dealt out into
+SHARES = 16  # A default fit deals ROWS rows out into this many shares.
 
 
 def written(path, order, first, x, y):
-    """Write rows in an order: so many as the first ward's file, all others as the second's."""
+    """Write rows in an order: `first` of them as the first ward's file, all others as the second's."""
     for ward, mine in ((0, order[:first]), (1, order[first:])):
         (path / f"ward={ward}").mkdir(parents=True)
         pq.write_table(pa.table({"x": x[mine], "y": y[mine]}), path / f"ward={ward}" / "rows.parquet")

@@ -34,7 +34,7 @@ UGLY = [np.nan, np.inf, -np.inf, 1e308, 1e-308, 1e49, -1e30, 0.0]
 
 
 def asked(loss, strengths, inputs=2, intercept=1.0, tilt=None, most_rows=40.0, fall=np.inf):
-    """The minimum of losses of rows of so many inputs, with a quadratic term of these strengths, not along axes."""
+    """The minimum of losses of rows of `inputs` inputs, with a quadratic term of these strengths, not along axes."""
     shape = (loss.outputs, 1 + inputs)
     size = loss.outputs * (1 + inputs)
     axes = np.linalg.qr(np.random.default_rng(size).normal(size=(size, size)))[0]

@@ -19,7 +19,7 @@ from tacit.linear import Box, ElasticNetPenalty, L1Ball
 from tacit.models import CARDS, card_named, find_card
 from tacit.models.reports import step_meanings
 from tacit.published import ClippedGradientEM, RobustEM, RobustGradientEM, TruncatedGradientEM
-from usual_fits import BOUNDS, GROUPS, HOLES, LABELS, PEOPLE, REFUSED, RNG, ROWS, SCHEMA, X, Y, usual_fit
+from usual_fits import BOUNDS, GROUPS, HOLES, LABELS, PEOPLE, REFUSED, REFUSED_HINT, RNG, ROWS, SCHEMA, X, Y, usual_fit
 
 WIDE = RNG.normal(scale=0.4, size=(ROWS, 6))
 TALL = WIDE[:, 0] - WIDE[:, 1] + 0.1 * RNG.normal(size=ROWS)
@@ -65,7 +65,7 @@ PUBLIC_ROWS = (  # cases that need as many rows in neighbours
 )
 HINT = (
     "If the fit was refused because a word needs other parameters or another table, add them to FURTHER or TABLES in "
-    "this file. If the model does not take a kind of bounds, add that to REFUSED in tests/usual_fits.py."
+    f"tests/privacy/test_replay.py. {REFUSED_HINT}"
 )
 
 

@@ -1,6 +1,10 @@
-"""Replay where rows live in frames, in files and on clusters: the engine adds no way out."""
+"""Replay where rows live in frames, in files and on clusters: the engine adds no way out.
 
-import numpy as np
+Every model of the registry is fitted as usual, within a schema if it takes one.
+"""
+
+from typing import Any, NamedTuple
+
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -10,52 +14,53 @@ from sklearn.base import clone
 import tacit
 from tacit.audit import replay
 from tacit.audit.stand_ins import stand_ins
+from tacit.models import CARDS
 from tacit.published import SGD
-from tacit.tables import Boolean, Categorical, Integer, Numeric, Schema
-
-ROWS = 400
-RNG = np.random.default_rng(0)
-PEOPLE = pa.table(
-    {
-        "age": RNG.integers(18, 90, ROWS),
-        "income": RNG.normal(40, 10, ROWS),
-        "smoker": RNG.random(ROWS) < 0.3,
-        "region": np.array(["north", "south", "west"])[RNG.integers(0, 3, ROWS)],
-    }
-)
-SCHEMA = Schema(
-    {
-        "age": Integer(0, 120),
-        "income": Numeric(0.0, 100.0),
-        "smoker": Boolean(),
-        "region": Categorical(["north", "south", "west"]),
-    }
-)
-MODELS = {
-    "mixture": (tacit.GaussianMixture(2, bounds=SCHEMA), None),
-    "table": (tacit.TableModel(bounds=SCHEMA), None),
-    "line": (tacit.LinearRegression(bounds=SCHEMA), "income"),
-    "classes": (tacit.LogisticRegression(bounds=SCHEMA), "region"),
-    "sampled": (tacit.LogisticRegression(bounds=SCHEMA, solver=SGD(n_iter=2)), "smoker"),
-    "clusters": (tacit.KMeans(2, bounds=SCHEMA), None),
-}
-every_model = pytest.mark.parametrize("name", MODELS)
-both_relations = pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
+from usual_fits import PEOPLE, REFUSED, SCHEMA, usual_fit
 
 
-def check(name, relation, engine):
-    """Replay a model on an engine: `engine` moves a table there, by its number."""
-    model, target = MODELS[name]
+class Case(NamedTuple):
+    """What is fitted to what; the target is a column of the table."""
+
+    model: Any
+    table: pa.Table
+    target: str | None = None
+
+
+def usual_case(name):
+    """Return the usual fit of a model to a table with names; in a box, if the model takes no schema."""
+    card = CARDS[name]
+    if (name, "schema") not in REFUSED:
+        table, settings = usual_fit(card, "schema")
+        return Case(card.estimator(**settings), *table)
+    (rows,), settings = usual_fit(card, "box")
+    return Case(card.estimator(**settings), pa.table({f"number {j + 1}": column for j, column in enumerate(rows.T)}))
+
+
+CASES = {name: usual_case(name) for name in CARDS}
+CASES["three classes"] = Case(tacit.LogisticRegression(bounds=SCHEMA), PEOPLE, "region")
+CASES["sampled rows"] = Case(tacit.LogisticRegression(bounds=SCHEMA, solver=SGD(n_iter=2)), PEOPLE, "smoker")
+SOME = ("GaussianMixture", "KMeans", "TableModel", "LinearRegression", "three classes", "sampled rows")
+every_case = pytest.mark.parametrize("name", CASES)
+some_cases = pytest.mark.parametrize("name", SOME)
+RELATIONS = ("replace_one", "add_remove")
+both_relations = pytest.mark.parametrize("relation", RELATIONS)
+
+
+def check(name, relation, engine, most=None):
+    """Replay a model on an engine: `engine` moves a table there, by its number; at most `most` of a kind."""
+    model, table, target = CASES[name]
     model = clone(model).set_params(neighbors=relation)
-    made = stand_ins(model, PEOPLE, target, relation)
+    made = stand_ins(model, table, target, relation)
     places = iter(range(100))
-    moved = [[engine(table.X, next(places)) for table in tables] for tables in (made.unrelated, made.neighboring)]
+    others = (made.unrelated[:most], made.neighboring[:most])
+    moved = [[engine(table.X, next(places)) for table in tables] for tables in others]
     outcome = replay(model, engine(made.first.X, next(places)), target, unrelated=moved[0], neighboring=moved[1])
     assert outcome.passed, str(outcome)
     assert max(release.ratio for release in outcome.releases) > 0.5
 
 
-@every_model
+@some_cases
 @both_relations
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_frames(name, relation, kind):
@@ -63,21 +68,27 @@ def test_frames(name, relation, kind):
     check(name, relation, lambda table, number: frames[kind](table))
 
 
-@every_model
+@some_cases
 @both_relations
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_files(name, relation, ending, tmp_path):
-    def engine(table, number):
-        path = tmp_path / str(number) / f"people.{ending}"
-        path.parent.mkdir()
-        pa.csv.write_csv(table, path) if ending == "csv" else pq.write_table(table, path)
-        return path
-
-    check(name, relation, engine)
+def test_csv_files(name, relation, tmp_path):
+    check(name, relation, _files(tmp_path, "csv", pa.csv.write_csv))
 
 
-@every_model
+@every_case
 @both_relations
+def test_parquet_files(name, relation, tmp_path):
+    check(name, relation, _files(tmp_path, "parquet", pq.write_table))
+
+
+def on_dask():
+    """Yield every case with both relations; Dask takes its time, so most cases with the second are slow tests."""
+    for name in CASES:
+        for relation in RELATIONS:
+            slow = relation == "add_remove" and name not in SOME
+            yield pytest.param(name, relation, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize(("name", "relation"), list(on_dask()))
 def test_dask(name, relation):
     dask = pytest.importorskip("dask")
     frames = pytest.importorskip("dask.dataframe")
@@ -86,10 +97,22 @@ def test_dask(name, relation):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["clusters"])
+@every_case
 @both_relations
 def test_spark(name, relation, spark):
-    check(name, relation, lambda table, number: spark.createDataFrame(table.to_pandas()))
+    check(name, relation, lambda table, number: spark.createDataFrame(table.to_pandas()), most=1)
+
+
+def _files(folder, ending, write):
+    """Return what writes a table to a file of its own."""
+
+    def engine(table, number):
+        path = folder / str(number) / f"people.{ending}"
+        path.parent.mkdir()
+        write(table, path)
+        return path
+
+    return engine
 
 
 def _polars(table):

@@ -191,7 +191,7 @@ def test_no_row_moves_gradients_of_em_further_than_stated(data, truncation):
     ("gradient", "least"),
     [
         (SymmetricMixtureGradient(np.array([0.8, -0.6]), 0.3, 0.7), 0.99),
-        (SymmetricRegressionGradient(np.array([1.2]), 0.3, 0.7), 0.55),  # of one input; several can do more together
+        (SymmetricRegressionGradient(np.array([1.2]), 0.3, 0.7), 0.55),  # With one input. Several can do more together.
         (MissingCovariateGradient(np.array([1.2]), 0.3, 0.7), 0.8),
         (MissingCovariateGradient(np.array([-9.0]), 300.0, 0.7), 0.9),  # where it matters whether a cell is missing
     ],

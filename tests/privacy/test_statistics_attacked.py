@@ -11,6 +11,7 @@ import itertools
 import pkgutil
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -145,6 +146,8 @@ SOFTMAX = SoftmaxLoss((1.0, 3.0, 0.5))
 WRONG = ConvexLoss(lambda p, t: np.zeros_like(p), lambda p, t: np.zeros_like(p), 1e-3, 1e-3)
 object.__setattr__(WRONG, "slope", lambda p, t: np.tan(p * t) * np.exp(t))
 
+# Each with parameters that are hard for it: those with which one row moves the sum as far as the bound allows, or with
+# which floating point is at its limits, such as components far apart, or scales of very different sizes.
 STATISTICS = [
     *(RobustSum(np.zeros(each.size), np.ones(each.size), values=each) for each in SCREENS),
     OnColumns(RobustSum(np.zeros(1), np.ones(1), Shorten(), count=0.5), (1,)),
@@ -234,9 +237,9 @@ STATISTICS = [
     ClusterSums(LONE, np.array([0.5, 2.0]), 0.1, 1.0),
     ClusterSums(APART, 1.5, 1.0, 0.0),
     ClusterSums(LONE, 1.5, 0.0, 1.0),
-    TableMoments(MIXED, 1.5, *block_weights(1, "full", "replace_one"), level=1.3),
+    TableMoments(MIXED, 1.5, *block_weights(1, "full", "replace_one"), level_weight=1.3),
     TableMoments(MIXED, 1.5, covariance_type="diag", missing=True),
-    TableMoments(LEVELS, 1.0, level=0.7),
+    TableMoments(LEVELS, 1.0, level_weight=0.7),
     TableMoments(LEVELS, 1.0, missing=True),
     *(TableMoments(TableComponents.of_numbers(FAR_APART), 2.1, 0.6, 0.9, 1.0, 1.0, kind, True, 0.9) for kind in KINDS),
     CellCounts(BINS),
@@ -761,6 +764,20 @@ def test_inputs_whose_squares_underflow_do_not_hide_a_slope():
     for size in (1e-140, 1e-155, 1e-162, 1e-165, 1e-200):
         row = np.array([[size, 600.0]])
         assert moved(statistic, row, np.empty((0, 2))) <= statistic.sensitivity("add_remove")
+
+
+@every_relation
+def test_roots_in_bounds_are_never_rounded_down(neighbors):
+    """A row of counts can be as long as the root of a whole number, and math.sqrt is below it for some."""
+    for columns in range(1, 300):
+        bins = (Bins((0,), np.arange(2)),) * columns
+        moved = columns if neighbors == "add_remove" else 2 * columns
+        for statistic, square in (
+            (CellCounts(bins), moved),
+            (Magnitudes(columns), moved),
+            (ObservedCells(columns), columns),
+        ):
+            assert Fraction(statistic.sensitivity(neighbors, "l2")) ** 2 >= square
 
 
 # What the curator computes: blocks, the lattice, floating point

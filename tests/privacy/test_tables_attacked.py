@@ -101,7 +101,7 @@ def test_moments_move_no_further_than_stated(kind, pair, parts, data):
         count=data.draw(weights),
         mean=data.draw(weights),
         second=data.draw(weights),
-        level=data.draw(weights),
+        level_weight=data.draw(weights),
         covariance_type=kind,
         missing=data.draw(st.booleans()),
         fill=data.draw(st.sampled_from([0.0, 0.8, 1.0])),
@@ -238,8 +238,8 @@ def test_a_row_is_computed_alike_wherever_it_stands(missing):
 
 def test_parameters_without_a_bound_are_refused():
     for wrong in (
-        {"level": 0.0},
-        {"level": np.inf},
+        {"level_weight": 0.0},
+        {"level_weight": np.inf},
         {"mean": -1.0},
         {"fill": 1.1},
         {"radius": 0.5},

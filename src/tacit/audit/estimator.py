@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tacit.arrays import Array
-from tacit.audit.outputs import Audit, Method, audit_outputs
+from tacit.audit.outputs import Audit, AuditMethod, audit_outputs
 from tacit.audit.snapshot import numbers_in
 from tacit.privacy import Certificate, Relation
 
@@ -23,7 +23,7 @@ def audit_estimator(
     trials: int,
     score: Callable[[Any], Any] | None = None,
     confidence: float = 0.95,
-    method: Method | None = None,
+    method: AuditMethod | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool = False,

@@ -31,7 +31,7 @@ from tacit.privacy import Budget, Certificate, Plan
 from tacit.privacy.gaussian_profile import gaussian_epsilon
 
 Claim: TypeAlias = float | Budget | Plan | Certificate
-Method = Literal["threshold", "gdp"]
+AuditMethod = Literal["threshold", "gdp"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,7 +55,7 @@ class Audit:
 
     delta: float
     confidence: float
-    method: Method
+    method: AuditMethod
     trials: int
     false_positives: int
     false_negatives: int
@@ -135,7 +135,7 @@ def audit_outputs(
     delta: float,
     trials: int,
     confidence: float = 0.95,
-    method: Method = "threshold",
+    method: AuditMethod = "threshold",
     claim: Claim | None = None,
     vectorized: bool = False,
     random_state: int | np.random.Generator | None = None,
@@ -235,7 +235,7 @@ class _Test(NamedTuple):
     merit: float
 
 
-def _best_test(scores: Array, neighbor_scores: Array, delta: float, confidence: float, method: Method) -> _Test:
+def _best_test(scores: Array, neighbor_scores: Array, delta: float, confidence: float, method: AuditMethod) -> _Test:
     """Return the threshold with the best bound on these runs."""
     thresholds = _thresholds(scores, neighbor_scores)
     # The failure probability is a tenth of the counted one: the best of many bounds is biased where few runs decide it.
@@ -261,7 +261,7 @@ def _errors(scores: Array, neighbor_scores: Array, thresholds: Array) -> NDArray
     return np.column_stack([above, not_above])
 
 
-def _epsilon(method: Method, false_positive: float, false_negative: float, delta: float) -> float:
+def _epsilon(method: AuditMethod, false_positive: float, false_negative: float, delta: float) -> float:
     if method == "gdp":
         return gaussian_epsilon(delta, float(mu_bound(false_positive, false_negative)))
     return float(epsilon_bound(false_positive, false_negative, delta))
@@ -292,7 +292,7 @@ def _pad(vectors: Sequence[Array]) -> Array:
 
 
 def _check(delta: float, trials: int, confidence: float, method: str) -> None:
-    if method not in get_args(Method):
+    if method not in get_args(AuditMethod):
         raise ValueError(f"method must be 'threshold' or 'gdp', and it is {describe(method)}.")
     if not 0 <= delta < 1:
         raise ValueError(

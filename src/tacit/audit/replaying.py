@@ -27,7 +27,7 @@ import numpy as np
 from tacit.audit.estimator import clone_with_seed
 from tacit.audit.sensitivity import ORDERS
 from tacit.audit.snapshot import Snapshot, differing, snapshot
-from tacit.audit.stand_ins import Table, Tables, stand_ins
+from tacit.audit.stand_ins import FitArguments, Tables, stand_ins
 from tacit.audit.transcript import OffScript, Question, Transcript, record_releases
 from tacit.privacy import Relation, check_relation
 
@@ -243,11 +243,11 @@ def _tables(
     unrelated: Sequence[Any] | None,
     neighboring: Sequence[Any] | None,
 ) -> Tables:
-    def as_tables(given: Sequence[Any]) -> list[Table]:
-        return [Table(*each) if isinstance(each, tuple) else Table(each, y) for each in given]
+    def as_tables(given: Sequence[Any]) -> list[FitArguments]:
+        return [FitArguments(*each) if isinstance(each, tuple) else FitArguments(each, y) for each in given]
 
     if unrelated is not None and neighboring is not None:
-        return Tables(Table(X, y), as_tables(unrelated), as_tables(neighboring))
+        return Tables(FitArguments(X, y), as_tables(unrelated), as_tables(neighboring))
     made = stand_ins(estimator, X, y, neighbors)
     return Tables(
         made.first,
@@ -268,7 +268,7 @@ class _Run:
     off_script: bool
 
 
-def _fit(estimator: Any, table: Table, script: Transcript | None = None) -> _Run:
+def _fit(estimator: Any, table: FitArguments, script: Transcript | None = None) -> _Run:
     model = clone_with_seed(estimator, 0) if hasattr(estimator, "get_params") else deepcopy(estimator)
     error, off_script, printed = None, False, io.StringIO()
     with (

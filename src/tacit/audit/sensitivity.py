@@ -30,7 +30,7 @@ from tacit.privacy import Relation, check_relation
 from tacit.release import Norm
 
 ORDERS: dict[Norm, float] = {"l1": 1, "l2": 2, "linf": np.inf}  # As numpy numbers norms.
-_CLIMBS = 4  # The hill climb starts from so many of the best pairs.
+_CLIMBS = 4  # The hill climb starts from this many of the best pairs.
 _TOLERANCE = 1e-9  # Excess over the bound that rounding could explain, relative to it.
 # Values at the limits of float64, and where squares overflow, underflow or lose digits.
 _UGLY = np.array(
@@ -80,7 +80,7 @@ class SensitivityAttack:
 
     @property
     def ratio(self) -> float:
-        """The change found as a share of the stated bound. Above 1 the bound is wrong, far below 1 it may be loose."""
+        """The change found, relative to the stated bound. Above 1 the bound is wrong, far below 1 it may be loose."""
         if self.bound > 0:
             return self.found / self.bound
         return np.inf if self.found > 0 else 0.0

@@ -24,7 +24,7 @@ _FAR = 1e6  # Size of a far cell, in sizes of the largest cell: outside any boun
 _ANY = Numeric(-1, 1)  # A column that is not in the schema counts as a number.
 
 
-class Table(NamedTuple):
+class FitArguments(NamedTuple):
     """The arguments of ``fit``."""
 
     X: Any
@@ -37,9 +37,9 @@ class Tables(NamedTuple):
     Neighbours differ from the first table in one row. Under add_remove, the first of them lacks that row.
     """
 
-    first: Table
-    unrelated: list[Table]
-    neighboring: list[Table]
+    first: FitArguments
+    unrelated: list[FitArguments]
+    neighboring: list[FitArguments]
 
 
 class _Column(NamedTuple):
@@ -57,7 +57,7 @@ class _Cells(NamedTuple):
     """The columns of a table in memory, the target last if it is an array, and a function from cells to a table."""
 
     columns: list[_Column]
-    rebuild: Callable[[list[list[Any]]], Table]
+    rebuild: Callable[[list[list[Any]]], FitArguments]
 
 
 def stand_ins(estimator: Any, X: Any, y: Any, neighbors: str) -> Tables:
@@ -127,12 +127,12 @@ def _from_frame(estimator: Any, X: Any, y: Any) -> _Cells:
 def _with_target(estimator: Any, columns: list[_Column], y: Any, rebuild: Callable[[list[list[Any]]], Any]) -> _Cells:
     """Return the columns of X, followed by the target if it is an array."""
     if y is None or isinstance(y, str):
-        return _Cells(columns, lambda cells: Table(rebuild(cells), y))
+        return _Cells(columns, lambda cells: FitArguments(rebuild(cells), y))
     target = np.asarray(y)
     limits = None if is_classifier(estimator) else _limits(target.dtype)
     return _Cells(
         [*columns, _Column(target.tolist(), limits, may_be_missing=False)],
-        lambda cells: Table(rebuild(cells[:-1]), np.array(cells[-1], dtype=target.dtype)),
+        lambda cells: FitArguments(rebuild(cells[:-1]), np.array(cells[-1], dtype=target.dtype)),
     )
 
 

@@ -144,7 +144,7 @@ def record_releases(script: Transcript | None = None) -> Iterator[Transcript]:
 
 
 def _record(door: str, original: Any, transcript: Transcript, script: Transcript | None) -> Callable[..., Any]:
-    def recorded(self: Curator, name: str, statistic: Any) -> Any:
+    def ask(self: Curator, name: str, statistic: Any) -> Any:
         if getattr(_here, "inside", False):  # A door that leads through another one is one question.
             return original(self, name, statistic)
         number, place = transcript.number(self), len(transcript.questions)
@@ -164,7 +164,7 @@ def _record(door: str, original: Any, transcript: Transcript, script: Transcript
             _here.inside = False
         return deepcopy(answer)  # The estimator may write to it.
 
-    return recorded
+    return ask
 
 
 def _is_next(script: Transcript | None, place: int, door: str, name: str) -> bool:
@@ -285,12 +285,12 @@ def _kinds(kind: type) -> list[type]:
 def _cache_as_property(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
     """Return a function that keeps its result where a cached property keeps it."""
 
-    def cached(self: Any) -> Any:
+    def compute_once(self: Any) -> Any:
         if name not in vars(self):
             vars(self)[name] = function(self)
         return vars(self)[name]
 
-    return cached
+    return compute_once
 
 
 def _note(method: Any, name: str, passes: list[tuple[str, str, str]]) -> Callable[..., Any]:

@@ -18,8 +18,9 @@ from tacit.privacy.errors import BudgetExceeded, PrivacyError
 
 __all__ = ["BUDGET_EXCEEDED", "REFUSED", "sentences"]
 
+# Exit codes. Typer's own, for a wrong command line, is 2.
 REFUSED = 1
-BUDGET_EXCEEDED = 3
+BUDGET_EXCEEDED = 3  # A ledger has too little left.
 
 
 @contextmanager

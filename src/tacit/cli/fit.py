@@ -122,13 +122,13 @@ def _annotation(option: Option) -> Any:
     """Return the type of an option with what typer is to know about it."""
     parse = option.parse
 
-    def parsed(text: str) -> Any:
+    def parse_or_refuse(text: str) -> Any:
         try:
             return None if parse is None else parse(text)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
 
-    more: dict[str, Any] = {} if parse is None else {"parser": parsed}
+    more: dict[str, Any] = {} if parse is None else {"parser": parse_or_refuse}
     return Annotated[option.type, typer.Option(*option.flags, metavar=option.metavar, help=option.help, **more)]
 
 

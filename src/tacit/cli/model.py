@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["certificate", "load_kind", "report", "report_writer", "sample", "write_parts"]
 
-_PART_ROWS = 65_536
+_PART_ROWS = 65_536  # Synthetic rows that are drawn and written at a time, to limit memory.
 
 SAMPLE_EXAMPLES = examples(
     "tacit sample model.tacit -n 1000 -o synthetic.csv", "tacit sample model.tacit -n 1000000 -o synthetic.parquet"

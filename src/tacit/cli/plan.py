@@ -30,7 +30,7 @@ EXAMPLES = examples(
     "tacit plan --model linear --schema schema.toml --target cost --rows 20000",
 )
 
-_EPSILONS = (0.1, 0.5, 1.0, 2.0)
+_EPSILONS = (0.1, 0.5, 1.0, 2.0)  # Forecast for each of these, where none is asked for.
 _CARDS = forecast_cards()
 Model = StrEnum("Model", {name.replace("-", "_"): name for name in _CARDS})
 _SIZES = list(dict.fromkeys(card.trial.size.flag for card in _CARDS.values() if card.trial.size is not None))

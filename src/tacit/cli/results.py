@@ -30,7 +30,7 @@ def show_results(model: PrivateEstimator) -> None:
     """Print tables and sentences about what was found."""
     for block in _results(model).blocks(model):
         if isinstance(block, NumberedTable):
-            screen.numbered_table(block.what, block.rows, block.others, last=block.last)
+            screen.numbered_table(block)
         elif isinstance(block, Table):
             screen.table(block.head, block.rows[: screen.MOST_LINES], words=block.words)
             screen.note_hidden_lines(len(block.rows))

@@ -7,7 +7,7 @@ one line each, for programs to read; ``--json`` is better still.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from tacit.models.printed import NumberedTable
     from tacit.privacy import Certificate
 
 __all__ = [
@@ -72,22 +73,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = ""
     console.print(_table(head, rows, words))
 
 
-def numbered_table(
-    what: str, rows: Mapping[str, Sequence[str]], others: str, *, last: tuple[str, Sequence[str]] | None = None
-) -> None:
-    """Print rows of cells for components, clusters or factors 1, 2, ..., for as many of them as there is room for.
-
-    Parameters
-    ----------
-    what : str
-        What is numbered.
-    rows : dict of sequences of str
-        By the names of rows; all as long as there are numbers.
-    others : str
-        What those are that there is no room for.
-    last : name and cells, optional
-        One more column, which is always shown.
-    """
+def numbered_table(block: NumberedTable) -> None:
+    """Print rows of cells for components, clusters or factors, for as many of them as there is room for."""
+    what, rows, others, last = block
     count = len(next(iter(rows.values())))
     wide = 2 + max(len(cell) for cells in rows.values() for cell in cells)
     kept = 0 if last is None else 2 + max(map(len, (last[0], *last[1])))

@@ -44,9 +44,9 @@ _ASSUMED_ROWS = 100_000
 # Number of refining releases from given centres. It is larger because the first releases must find the variances.
 _REFINING_FROM_CENTRES = 5
 
-# Rows are many, and growing releases get parts of them, from this number of rows on, and from this number of rows for
-# each cluster, times sqrt(columns) / epsilon.
+# Rows are many, and growing releases get parts of them, from this number of rows on,
 _MANY_ROWS = 50_000
+# and from this number of rows for each cluster, times sqrt(columns) / epsilon.
 _MANY_ROWS_PER_CLUSTER = 500
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import chdtr, chdtrc, ndtri
-from scipy.stats import qmc
+from scipy.stats import chi2, qmc
 
 from tacit.arrays import Array
 from tacit.statistics.influence import Influence
@@ -39,7 +39,29 @@ def clipped_normal_variance(radii: Any, columns: int = 1) -> Any:
     (array([0.516, 0.921, 1.   ]), np.float64(0.66))
     """
     squares = radii**2
-    return chdtr(columns + 2, squares) + squares / columns * chdtrc(columns, squares)
+    return inner_normal_variance(radii, columns) + squares / columns * chdtrc(columns, squares)
+
+
+def inner_normal_variance(radii: Any, columns: int = 1) -> Any:
+    """Return what standard normal rows within each of these radii add to the variance of a column: F_(d+2)(r^2).
+
+    Examples
+    --------
+    >>> inner_normal_variance(np.array([1.0, 2.0, 4.0])).round(3), inner_normal_variance(2.0, 5).round(3)
+    (array([0.199, 0.739, 0.999]), np.float64(0.22))
+    """
+    return chdtr(columns + 2, radii**2)
+
+
+def normal_length_quantile(probability: float, columns: int) -> float:
+    """Return the length that a standard normal row does not exceed with this probability.
+
+    Examples
+    --------
+    >>> round(normal_length_quantile(0.95, 1), 2), round(normal_length_quantile(0.9, 10), 2)
+    (1.96, 4.0)
+    """
+    return math.sqrt(chi2.ppf(probability, columns))
 
 
 def laplace_variance_beyond(radii: Array) -> Array:

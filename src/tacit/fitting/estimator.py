@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,7 +18,7 @@ from tacit.fitting.published import find_published
 from tacit.fitting.target import input_domain, read_joint_domain
 from tacit.messages import warn_user
 from tacit.privacy import Account, Budget, Plan, Step
-from tacit.release import Curator, calibrated_plan
+from tacit.release import BlankIncomplete, Curator, calibrated_plan
 from tacit.sources import Source, as_source, has_missing, numeric
 from tacit.sources.names import join_names
 from tacit.tables import Domain, Schema
@@ -70,10 +70,21 @@ class PrivateEstimator(BaseEstimator):
     _published: ClassVar[dict[str, tuple[str, dict[str, Any]]]] = {}
 
     def __new__(cls, *args: Any, **parameters: Any) -> Any:
-        for name in parameters:
-            if name in cls._moved:
-                raise TypeError(f"{cls.__name__} has no parameter {name}. {cls._moved[name]}")
+        if refusal := cls._refusal(parameters):
+            raise TypeError(refusal)
         return super().__new__(cls)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, and return the estimator. Those that moved are refused with what to write now."""
+        if refusal := self._refusal(parameters):
+            raise ValueError(refusal)
+        return super().set_params(**parameters)
+
+    @classmethod
+    def _refusal(cls, parameters: Iterable[str]) -> str | None:
+        """Return what to write in place of the first parameter that is one of an earlier version."""
+        moved = next((name for name in parameters if name in cls._moved), None)
+        return None if moved is None else f"{cls.__name__} has no parameter {moved}. {cls._moved[moved]}"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -154,7 +165,11 @@ class PrivateEstimator(BaseEstimator):
         return None if self.missing == "ignore" else rows.n_rows
 
     def _curator(self, rows: Source, domain: Domain, steps: Sequence[Step], budget: Budget, purpose: str) -> Curator:
-        """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet."""
+        """Return the curator of the rows, with a plan that spends the budget on these steps; nothing is charged yet.
+
+        With ``missing="ignore"`` rows with a missing cell reach statistics with all cells missing. The certificate says
+        that they were left out, and a statistic that used their other cells would make that untrue.
+        """
         if isinstance(self.bounds, Schema) and self.bounds.peeked:
             warn_user(
                 f"The schema says that it was read from the rows about {join_names(self.bounds.peeked)} (tacit schema "
@@ -165,7 +180,10 @@ class PrivateEstimator(BaseEstimator):
         if isinstance(self.bounds, str):
             steps.insert(0, bounds_step(steps, domain.columns))
         plan = self._plan(steps, budget)
-        return Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
+        curator = Curator(rows, plan, ledger=self.ledger, random_state=self.random_state, purpose=purpose)
+        if self.missing == "ignore":
+            curator.map_rows(BlankIncomplete())
+        return curator
 
     def _plan(self, steps: list[Step], budget: Budget) -> Plan:
         method = find_published(self) if self._published else None
@@ -180,7 +198,7 @@ class PrivateEstimator(BaseEstimator):
         """
         if isinstance(self.bounds, str):
             domain = Domain.from_bounds(private_bounds(curator, domain.columns), domain.columns, domain.names)
-        domain = self._shaped(domain)
+        domain = self._choose_shape(domain)
         if domain.schema is None:  # Rows encoded by a schema are in standard coordinates.
             curator.map_rows(domain.row_map)
         self._set_domain(domain)
@@ -201,7 +219,7 @@ class PrivateEstimator(BaseEstimator):
         if domain.names is not None and domain.schema is None:
             self.feature_names_in_ = np.array(domain.names, dtype=object)
 
-    def _shaped(self, domain: Domain) -> Domain:
+    def _choose_shape(self, domain: Domain) -> Domain:
         """Return the domain in the form that the model wants, such as the box around a ball; it must hold `domain`."""
         return domain
 

@@ -23,7 +23,7 @@ def check_budget(model: Any, missing: Sequence[str] = ("error", "ignore"), *, pu
     missing : sequence of str
         What the estimator can do about missing cells.
     pure : bool
-        Whether the estimator can do without a delta.
+        Whether the estimator can do without a delta, as one with Laplace noise can. Else a delta of 0 is refused.
     """
     check_choices(model, missing=missing)
     iterations = getattr(model, "n_iter", "auto")
@@ -79,7 +79,15 @@ def check_word(name: str, value: Any, words: Sequence[str]) -> None:
 
 
 def check_positive(name: str, value: Any, most: float = math.inf) -> None:
-    """Refuse a value that is no positive, finite number, or is above `most`."""
+    """Refuse a value that is no positive, finite number, or is above `most`.
+
+    Examples
+    --------
+    >>> check_positive("radius", -2.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: radius must be a positive number, and it is -2.0.
+    """
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not 0 < value <= most or value == math.inf:
         up_to = "" if most == math.inf else f", at most {most:g}"
@@ -87,7 +95,15 @@ def check_positive(name: str, value: Any, most: float = math.inf) -> None:
 
 
 def check_count(name: str, value: Any) -> None:
-    """Refuse a value that is no whole number of 1 or more."""
+    """Refuse a value that is no whole number of 1 or more.
+
+    Examples
+    --------
+    >>> check_count("n_bins", 2.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_bins must be a whole number, at least 1, and it is 2.5.
+    """
     if not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number, at least 1, and it is {describe(value)}.")
 

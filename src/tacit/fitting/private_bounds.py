@@ -38,7 +38,7 @@ def private_bounds(curator: Curator, columns: int) -> tuple[Array, Array]:
     clear = -float(ndtri(_FALSE_ALARM / (counts.size * len(_WIDTHS)))) * noise
     low, high = np.empty(columns), np.empty(columns)
     for column, column_counts in enumerate(counts):
-        believed = np.flatnonzero(_believed(column_counts, clear))
+        believed = np.flatnonzero(_bins_with_rows(column_counts, clear))
         if not len(believed):
             believed = np.array([int(np.argmax(column_counts))])
         low[column], high[column] = edges[believed[0], 0], edges[believed[-1], 1]
@@ -46,7 +46,7 @@ def private_bounds(curator: Curator, columns: int) -> tuple[Array, Array]:
     return np.where(low < high, low, -1.0), np.where(low < high, high, 1.0)
 
 
-def _believed(counts: Array, clear: float) -> NDArray[np.bool_]:
+def _bins_with_rows(counts: Array, clear: float) -> NDArray[np.bool_]:
     """Return which bins hold rows beyond doubt: narrow groups first, wider ones where no narrower one stands out."""
     believed = np.zeros(len(counts), dtype=bool)
     for width in _WIDTHS:

@@ -22,7 +22,7 @@ from tacit.sources import Source, as_source, numeric, on_cluster
 from tacit.sources.numbers import matrix
 from tacit.tables import Boolean, Categorical, Domain, Ignored, Numeric, Schema
 
-_CLASS_BOUNDS = (-1.0, 1.0)
+_CLASS_BOUNDS = (-1.0, 1.0)  # Where the codes of classes lie.
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,10 +142,9 @@ def _update(
         both = math.hypot(last.noise, noise)
         secants = (*secants, secant(last.step, last.gradient, last.expected_hessian, gradient, expected, both))
     hessian = correct_hessian(expected, secants)
-    seen = fit.covariance @ hessian
-    gain = np.linalg.solve(hessian @ seen + noise**2 * np.eye(len(hessian)), seen.T).T
+    gain = kalman_gain_matrix(fit.covariance, hessian, noise)
     step = -gain @ gradient
-    covariance = fit.covariance - gain @ seen.T
+    covariance = fit.covariance - gain @ (fit.covariance @ hessian).T
     free = np.diag(prior) > 0  # All coefficients but intercepts that are left out.
     length2 = float(np.mean(step[free] ** 2 / np.diag(prior)[free]))
     if length2 > _LONGEST_STEP**2:  # Rows are not as the Hessian expects: go on from there with care.
@@ -154,6 +153,33 @@ def _update(
     covariance = (covariance + covariance.T) / 2 + _STEP_ERROR**2 * length2 * prior
     coefficients = keep_finite(fit.coefficients + step.reshape(fit.coefficients.shape))
     return NewtonState(coefficients, covariance, hessian, _Step(step, gradient, expected, noise), secants)
+
+
+def kalman_gain_matrix(covariance: Array, hessian: Array, noise: float) -> Array:
+    """Return what turns a gradient into a step, C H (H C H + noise^2)^-1, whatever curvatures a ridge has.
+
+    Examples
+    --------
+    Two inputs whose ridge is so large that their slopes must stay equal, and an intercept that has none:
+
+    >>> hessian = np.array([[0.25, 0.0, 0.0], [0.0, 1e12, 1e12], [0.0, 1e12, 1e12]])
+    >>> (kalman_gain_matrix(np.eye(3), hessian, 0.1) @ [1.0, 1.0, 1.0]).round(3)
+    array([3.448, 0.   , 0.   ])
+    """
+    seen = covariance @ hessian
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            gain = np.linalg.solve(hessian @ seen + noise**2 * np.eye(len(hessian)), seen.T).T
+            if np.isfinite(gain).all():
+                return gain
+        except np.linalg.LinAlgError:
+            pass
+        # The ridge of a column that is measured in far too large a unit drowns all else: each in a unit of its own.
+        units = np.maximum(np.abs(hessian).max(axis=1), noise)[:, None]
+        scaled = hessian / units
+        matrix = scaled @ covariance @ scaled.T + np.diag((noise / units[:, 0]) ** 2)
+        right = np.nan_to_num(scaled @ covariance)
+        return (np.linalg.lstsq(np.nan_to_num(matrix), right, rcond=None)[0] / units).T
 
 
 def _solution(problem: Problem, fit: NewtonState) -> Solution:
@@ -201,9 +227,12 @@ def secant(step: Array, before: Array, curved: Array, after: Array, curves: Arra
     """Return a step, and by how much the gradient changed otherwise than expected, in units of what was.
 
     The difference of gradients `before` and `after` has noise of this scale, and as much of the surprise as that
-    explains is left out; `curved` and `curves` are the expected curvatures there.
+    explains is left out; `curved` and `curves` are the expected curvatures there. Where rounding leaves nothing of them
+    along the step, as it may beside a ridge that is 10^16 times as large, there is nothing to compare with.
     """
     expected = (curved + curves) @ step / 2
+    if not expected @ step > 0:
+        return step, np.zeros_like(step)
     surprise = after - before - expected
     signal = float(james_stein_factor(_CAUTION * len(step) * noise**2, float(surprise @ surprise)))
     return step, surprise * (signal / max(float(expected @ step), 1e-300))
@@ -226,7 +255,9 @@ def correct_hessian(hessian: Array, secants: tuple[tuple[Array, Array], ...]) ->
         change = seen + surprise * float(seen @ step)
         along, before = float(change @ step), float(expected @ step)
         if before > 0 and along > _LEAST_SECANT * before:
-            hessian = hessian + np.outer(change, change) / along - np.outer(expected, expected) / before
+            with np.errstate(over="ignore", invalid="ignore"):
+                moved = hessian + np.outer(change, change) / along - np.outer(expected, expected) / before
+            hessian = moved if np.isfinite(moved).all() else hessian
     return hessian
 
 

@@ -45,7 +45,7 @@ from tacit.statistics import (
 # Gaussian.
 
 # Rows that a component needs, for each column and unit of noise.
-_ROWS_PER_COMPONENT = 1.5
+ROWS_PER_COMPONENT = 1.5
 # Part of the rows that one component needs, below which a release of all rows is not used: estimates stay wide rather
 # than going wrong.
 _HOPELESS = 0.1
@@ -54,14 +54,15 @@ _HOPELESS = 0.1
 _LEAST_VARIANCE = 0.02
 # Each round takes estimates to be off by this much at least, as a relative variance: components go on moving.
 _LEAST_PRIOR_VARIANCE = 0.05
-# Least count of a component, relative to an equal share of the rows.
-_LEAST_SHARE = 0.01
+# Least count of a component, relative to what it would have if all were equally heavy.
+_LEAST_PROPORTION = 0.01
 # Added to every variance, so that a nearly singular covariance stays positive definite.
 _HAIR = 1e-9
 
-# When a column of a component is widened: its variance must be exceeded by this many standard deviations of noise, and
-# be this many times as large. Less than that costs under a nat, and widening is not free either.
+# When a column of a component is widened: the measured variance must exceed the estimate by this many standard
+# deviations of noise,
 _TAIL_DEVIATIONS = 3.0
+# and be this many times as large. Less than that costs under a nat, and widening is not free either.
 _TAIL_RATIO = 4.0
 
 
@@ -102,7 +103,7 @@ def affordable_components(estimates: MixtureEstimates, noise: float) -> int:
     if estimates.rows is None:
         return 1
     columns = estimates.mixture.means.shape[1]
-    most = int(estimates.rows / (_ROWS_PER_COMPONENT * noise * columns))
+    most = int(estimates.rows / (ROWS_PER_COMPONENT * noise * columns))
     return max(1, min(most, 2 * estimates.mixture.count))
 
 
@@ -163,7 +164,7 @@ def move_components(
     old, noise, radius = estimates.mixture, measurement.noise, statistic.radius
     columns, (mean_priors, covariance_priors) = old.means.shape[1], estimates.prior_variances
     counts, sums, squares = statistic.parts(measurement.value)
-    if (rows := float(n_rows or counts.sum())) < _HOPELESS * _ROWS_PER_COMPONENT * noise * columns:
+    if (rows := float(n_rows or counts.sum())) < _HOPELESS * ROWS_PER_COMPONENT * noise * columns:
         return replace(estimates, rows=max(rows, 1.0))
     counts, rows = positive_counts(counts, noise / statistic.count, n_rows)
     mean_noise = noise * radius / statistic.mean / counts
@@ -230,7 +231,7 @@ def positive_counts(counts: Array, noise: float, n_rows: int | None) -> tuple[Ar
     if n_rows is not None:
         counts = counts + (n_rows - counts.sum()) / len(counts)
     rows = max(float(counts.sum()), noise)
-    counts = np.maximum(counts, max(_LEAST_SHARE * rows / len(counts), noise))
+    counts = np.maximum(counts, max(_LEAST_PROPORTION * rows / len(counts), noise))
     return counts, rows if n_rows is None else float(n_rows)
 
 

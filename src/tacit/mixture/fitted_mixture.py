@@ -2,8 +2,8 @@
 
 In a model file, "mixture": {"weights": [K], "means": [K][d], "covariances": [K][d][d]} is the density of z, in its
 columns of numbers. With a schema that has columns with levels, "levels": {"plan": [K][levels], ...} has their
-probabilities. "outliers", where there are some, is a share of rows, "weight", and their density, a "mixture" of one
-component.
+probabilities. "outliers", where there are some, is a proportion of rows, "weight", and their density, a "mixture" of
+one component.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         What is publicly known about rows: a radius, a pair of numbers or arrays, or a :class:`tacit.Schema`. With
         "private" a tenth of the budget is spent on finding a range. Bounds may be generous: accuracy hardly depends
         on them. They are never read from the data. With a schema that has categories, or columns of true and false,
-        components are products: a Gaussian of the numbers, and shares of the levels of each other column.
+        components are products: a Gaussian of the numbers, and proportions of the levels of each other column.
     n_iter : int or "auto", default "auto"
         Number of releases, fixed beforehand: there is no convergence test, as that would depend on rows.
     init : "private", "public" or (n_components, n_features) array, default "private"
@@ -90,8 +90,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
     precisions_cholesky_ : array
         As in scikit-learn.
     outliers_ : Outliers or None
-        Rows that no component explains: their ``weight``, the share of rows they are, which is 0 where there are not
-        clearly any, and the ``mean`` and ``variances`` of a wide Gaussian with independent columns (and
+        Rows that no component explains: their ``weight``, the proportion of rows they are, which is 0 where there are
+        not clearly any, and the ``mean`` and ``variances`` of a wide Gaussian with independent columns (and
         ``level_probabilities``). ``score`` and ``sample`` count them in, as one more component; ``predict`` does not.
         None with methods that do not look for them. See :mod:`tacit.mixture.outliers`.
     n_components_ : int

@@ -41,11 +41,10 @@ from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
 _POINTS = 4096
 # The same for simulations, and while starts are compared.
 _FEW_POINTS = 256
-# Newton's method: the most rounds, the most that a coordinate moves in one, and the longest step after which the
-# solution counts as found. Standard errors are seldom as small as that.
-_ROUNDS = 12
-_LONGEST_STEP = 0.5
-_LAST_STEP = 0.01
+# Newton's method.
+_ROUNDS = 12  # Most rounds.
+_LONGEST_STEP = 0.5  # The most that a coordinate moves in one round.
+_LAST_STEP = 0.01  # Longest step after which the solution counts as found. Standard errors are seldom as small.
 # Information that is added about every coordinate: what the releases say nothing about is known to a few units.
 _LEAST_INFORMATION = 0.05
 
@@ -89,7 +88,7 @@ class Evidence:
     >>> solution = Evidence([release], "full", 1000).solve([start])
     >>> solution.mixture.means.round(2), solution.mixture.covariances.round(2)
     (array([[0.3]]), array([[[1.]]]))
-    >>> float(solution.standard_errors()[1][0, 0].round(3))  # of the mean: sqrt(1 / 1000 + (0.1 * 50 / 1000)^2)
+    >>> float(solution.standard_errors()[1][0, 0].round(3))  # Of the mean: sqrt(1 / 1000 + (0.1 * 50 / 1000)^2)
     0.032
     """
 
@@ -98,7 +97,7 @@ class Evidence:
     rows: int | None
     points: int = _POINTS
 
-    def solve(self, starts: Sequence[Mixture]) -> Solution:
+    def solve(self, starts: Sequence[Mixture]) -> MomentSolution:
         """Return the most likely of the mixtures that several starts lead to."""
         last = self.releases[-1]
         rows = float(self.rows or max(1.0, last.statistic.parts(last.value)[0].sum()))
@@ -106,7 +105,7 @@ class Evidence:
         best = max((rough._solve_from(start, rows) for start in starts), key=lambda found: found.log_likelihood)
         return self._solve_from(best.mixture, best.rows)
 
-    def _solve_from(self, mixture: Mixture, rows: float) -> Solution:
+    def _solve_from(self, mixture: Mixture, rows: float) -> MomentSolution:
         here, step = self.at(mixture, rows)
         for _ in range(_ROUNDS):
             if np.abs(step).max() < _LAST_STEP:
@@ -114,7 +113,7 @@ class Evidence:
             here, step = self.at(*self.step_from(here.mixture, here.rows, step))
         return here
 
-    def at(self, mixture: Mixture, rows: float) -> tuple[Solution, Array]:
+    def at(self, mixture: Mixture, rows: float) -> tuple[MomentSolution, Array]:
         """Return what the releases say at a mixture, and the Newton step from there."""
         points = Points(mixture, self.covariance_type, self.points)
         information, pull, by_point, of_noise, misfit, size, numbers = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
@@ -128,11 +127,11 @@ class Evidence:
             misfit += float(off @ np.linalg.solve(law.covariance, off))
             size += float(np.linalg.slogdet(law.covariance)[1])
             numbers += len(off)
-        spread = of_noise + rows * (by_point * points.shares[:, None]).T @ by_point
+        spread = of_noise + rows * (by_point * points.proportions[:, None]).T @ by_point
         least = _LEAST_INFORMATION * np.eye(len(spread))
         inverse = np.linalg.inv(information + least)
         covariance, fit = inverse @ (spread + least) @ inverse.T, -0.5 * (misfit + size)
-        return Solution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
+        return MomentSolution(self, mixture, rows, inverse, covariance, misfit / numbers, fit), inverse @ pull
 
     def step_from(self, mixture: Mixture, rows: float, step: Array) -> tuple[Mixture, float]:
         """Return the mixture and the number of rows after a step, which is shortened if it is too long."""
@@ -147,9 +146,9 @@ class _Law:
 
     def __init__(self, points: Points, release: Release, rows: float, secret: bool) -> None:
         self.values = row_values(release.statistic, points.places)
-        self.mean = points.shares @ self.values
+        self.mean = points.proportions @ self.values
         self.values -= self.mean
-        weighted = rows * (self.values * points.shares[:, None]).T
+        weighted = rows * (self.values * points.proportions[:, None]).T
         self.gradient = weighted @ points.scores
         if secret:  # The number of rows is estimated as well, as a logarithm.
             self.gradient = np.hstack([self.gradient, rows * self.mean[:, None]])
@@ -159,7 +158,7 @@ class _Law:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class MomentSolution:
     """A mixture, how certain it is, and how far the releases are from what it predicts.
 
     Parameters
@@ -199,7 +198,7 @@ class Solution:
             of_means[k] = np.sqrt(np.diag(factor @ self.covariance[place, place] @ factor.T))
         return of_weights / np.maximum(weights * (1 - weights), 1e-12), of_means
 
-    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, Solution]:
+    def simulate(self, simulate: Simulate, rng: np.random.Generator) -> tuple[Mixture, MomentSolution]:
         """Return a mixture that may as well be the truth, and what would be found then, with new noise and rows.
 
         The fit is replayed, because what it measures depends on what it released before.
@@ -207,8 +206,10 @@ class Solution:
         evidence, number = replace(self.evidence, points=_FEW_POINTS), self.rows
         truth = self._draw_truth(rng)
         points = Points(truth, evidence.covariance_type, _FEW_POINTS)
-        rows = number * points.shares + np.sqrt(number * points.shares) * rng.normal(size=len(points.shares))
-        rows += points.shares * (number - rows.sum())  # They add up to the number of rows.
+        rows = number * points.proportions + np.sqrt(number * points.proportions) * rng.normal(
+            size=len(points.proportions)
+        )
+        rows += points.proportions * (number - rows.sum())  # They add up to the number of rows.
 
         def release(statistic: ComponentMoments | TableMoments, noise: float) -> Array:
             return rows @ row_values(statistic, points.places) + noise * rng.normal(size=statistic.size)

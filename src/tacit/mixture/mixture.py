@@ -11,11 +11,10 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.statistics import Components, CovarianceType
 
-# A component is split along its longest axis. The two halves lie this many standard deviations to either side of its
-# mean, and each loses this part of the variance along the axis. 0.75^2 + (1 - 0.6) is 0.96, so that the halves
-# together have nearly the variance of the whole. benchmarks/mixture.py measures what they give.
-_SPLIT_DISTANCE = 0.75
-_SPLIT_VARIANCE = 0.6
+# A component is split along its longest axis. 0.75^2 + (1 - 0.6) is 0.96, so that the halves together have nearly the
+# variance of the whole. benchmarks/mixture.py measures what these numbers give.
+_SPLIT_DISTANCE = 0.75  # Distance of each half's mean from that of the whole, in standard deviations.
+_SPLIT_VARIANCE = 0.6  # Part of the variance along the axis that each half loses.
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +121,14 @@ class Mixture:
     def _pair_moments(self, i: np.ndarray, j: np.ndarray) -> tuple[Array, Array, Array]:
         """Return the weights, means and covariances that pairs of components have together."""
         weight = self.weights[i] + self.weights[j]
-        share = self._pair_shares(i, j)
+        proportion = self._pair_proportions(i, j)
         apart = self.means[i] - self.means[j]
-        mean = share[:, None] * self.means[i] + (1 - share[:, None]) * self.means[j]
-        within, between = share[:, None, None], (share * (1 - share))[:, None, None]
+        mean = proportion[:, None] * self.means[i] + (1 - proportion[:, None]) * self.means[j]
+        within, between = proportion[:, None, None], (proportion * (1 - proportion))[:, None, None]
         covariance = within * self.covariances[i] + (1 - within) * self.covariances[j]
         return weight, mean, covariance + between * apart[:, :, None] * apart[:, None, :]
 
-    def _pair_shares(self, i: np.ndarray, j: np.ndarray) -> Array:
+    def _pair_proportions(self, i: np.ndarray, j: np.ndarray) -> Array:
         """Return the part of each pair's weight that its first component has."""
         return self.weights[i] / (self.weights[i] + self.weights[j])
 

@@ -31,8 +31,8 @@ _NO_LEVELS = TableLayout(())
 class Points:
     """Evenly spread points of all components.
 
-    ``places`` (points, d) are encoded rows, ``shares`` (points,) the share of rows that each stands for, and ``scores``
-    (points, coordinates) the gradients of the log density there.
+    ``places`` (points, d) are encoded rows, ``proportions`` (points,) of rows what each of them stands for, and
+    ``scores`` (points, coordinates) the gradients of the log density there.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Points:
         if isinstance(mixture, TableMixture):
             labels = np.repeat(np.arange(mixture.count), count)
             self.places = mixture.encode(labels, self.places, np.tile(even[:, columns:], (mixture.count, 1)))
-        self.shares = np.repeat(mixture.weights / count, count)
+        self.proportions = np.repeat(mixture.weights / count, count)
         self.scores = _scores(mixture, self.places, kind)
 
 
@@ -73,7 +73,7 @@ def row_values(statistic: ComponentMoments | TableMoments, rows: Array) -> Array
     if isinstance(statistic, TableMoments):
         layout = statistic.components.layout
         levels = responsibilities[:, None] * _indicators(codes, layout)
-        weight = statistic.level / math.sqrt(max(1, len(layout.levels)))
+        weight = statistic.level_weight / math.sqrt(max(1, len(layout.levels)))
         values.append(weight * levels.reshape(-1, len(rows)).T)
     return np.hstack(values)
 
@@ -127,7 +127,7 @@ def _scores(mixture: Mixture, rows: Array, kind: CovarianceType) -> Array:
     y, _, responsibilities, codes = _e_step(mixture.components(), rows)
     counts, sums, seconds = _parts(y, responsibilities, kind)
     corners = np.broadcast_to(np.eye(y.shape[1])[:, :, None], (len(y), y.shape[1], y.shape[1], 1))
-    expected = _packed(corners, responsibilities, kind)
+    expected = _pack(corners, responsibilities, kind)
     scores = [(counts - mixture.weights)[:, :-1], sums, 0.5 * (seconds - expected)]
     if isinstance(mixture, TableMixture):
         over = _indicators(codes, mixture.layout)[None] - mixture.probabilities[:, :, None]
@@ -172,10 +172,10 @@ def _indicators(codes: NDArray[np.intp], layout: TableLayout) -> Array:
 def _parts(y: Array, responsibilities: Array, kind: CovarianceType) -> tuple[Array, Array, Array]:
     """Return what each row adds to counts (rows, K), sums (rows, K d) and second moments of y (K, d, rows)."""
     sums = (responsibilities[:, None] * y).reshape(-1, y.shape[2]).T
-    return responsibilities.T, sums, _packed(y[:, :, None] * y[:, None], responsibilities, kind)
+    return responsibilities.T, sums, _pack(y[:, :, None] * y[:, None], responsibilities, kind)
 
 
-def _packed(squares: Array, responsibilities: Array, kind: CovarianceType) -> Array:
+def _pack(squares: Array, responsibilities: Array, kind: CovarianceType) -> Array:
     """Return squares (K, d, d, rows or 1), weighted by responsibilities (K, rows), row by row and packed."""
     if kind == "spherical":
         return (responsibilities * np.einsum("kiir->kr", squares)).T

@@ -102,7 +102,7 @@ def choose_number(
     """
     counts = np.array(schedule.grid)
     rows = max(grown.rows or 1.0, 2.0)
-    # A component of n rows loses n times so many nats per row to noise / n. All rounds together lose less.
+    # The nats that a component of n rows loses to noise are these over n, per row. All rounds together lose less.
     multiplier = measurement.noise / statistic.sensitivity(schedule.neighbors)
     to_noise = nats_lost(schedule) * RELEASE_PARTS[CHOICE] * multiplier**2 / schedule.refining_rounds
     parameters = number_of_parameters(counts, schedule.layout, schedule.covariance_type)
@@ -113,7 +113,7 @@ def choose_number(
 
 
 def number_of_parameters(counts: Array, layout: TableLayout, kind: CovarianceType) -> Array:
-    """Return how many parameters mixtures of so many components have.
+    """Return how many parameters mixtures have, for each number of components in `counts`.
 
     Examples
     --------

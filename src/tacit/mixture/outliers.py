@@ -11,7 +11,7 @@ clearly are more, the density becomes
 
     (1 - weight) mixture + weight outliers,
 
-with that share of rows as the weight. The components stay what they were asked to be; the wide density is nobody's
+with that proportion of rows as the weight. The components stay what they were asked to be; the wide density is nobody's
 cluster. This is the noise component of Banfield and Raftery (1993), with private parameters. Where rows are as Gaussian
 as the components, nothing is added.
 """
@@ -31,12 +31,13 @@ from tacit.tables import Domain
 
 # Tuned numbers. benchmarks/mixture.py measures what they give, and benchmarks/synthetic.py on Adult.
 
-# The density of outliers has so many times the variances of the whole table.
+# Variances of the density of outliers, relative to those of the whole table.
 _WIDER = 3.0
-# Share of rows that may count as outliers though the mixture is right.
+# Proportion of rows that may count as outliers though the mixture is right.
 _EXPECTED = 1e-3
-# Rows are outliers if so many times as many count, and if the count is so many standard deviations of noise above zero.
+# There are outliers if this many times as many rows count as are expected,
 _TOO_MANY = 3.0
+# and if the count is this many standard deviations of noise above zero.
 _CLEAR = 2.0
 # Largest weight of outliers.
 _MOST = 0.5
@@ -49,7 +50,7 @@ class Outliers:
     Parameters
     ----------
     weight : float
-        The share of rows they are.
+        The proportion of rows they are.
     mean, variances : (d,) arrays
         Of their numbers, which are independent Gaussians.
     level_probabilities : dict of arrays
@@ -92,12 +93,10 @@ def outlier_count(mixture: Mixture, density: Mixture, missing: bool) -> OutlierC
 
 
 def outlier_weight(measurement: Measurement, rows: float) -> float:
-    """Return the share of rows that are outliers: 0 unless there clearly are more than a right mixture has."""
+    """Return the proportion of rows that are outliers: 0 unless there clearly are more than a right mixture has."""
     rows, count = max(rows, 1.0), float(measurement.value[0])
-    few, noise = _TOO_MANY * _EXPECTED * rows, _CLEAR * measurement.noise
-    if count > max(few, noise):
-        return min(count / rows, _MOST)
-    return 0.0 if count + noise <= few else _EXPECTED
+    clear = count > max(_TOO_MANY * _EXPECTED * rows, _CLEAR * measurement.noise)
+    return min(count / rows, _MOST) if clear else 0.0
 
 
 def with_outliers(mixture: Mixture, density: Mixture, weight: float) -> Mixture:

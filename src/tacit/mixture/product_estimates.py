@@ -42,9 +42,9 @@ _LEVEL_LOSS = 2.0
 _LEVEL_SPREAD = 0.25
 # Part of the same that the prior variance grows by from round to round.
 _LEVEL_DRIFT = 0.02
-# Least probability of a level in a component: relative to its frequency in all rows, and in rows of the component.
-_LEAST_OF_FREQUENCY = 0.05
-_LEAST_ROWS = 0.5
+# Least probability of a level in a component.
+_LEAST_OF_FREQUENCY = 0.05  # Relative to its frequency in all rows.
+_LEAST_ROWS = 0.5  # In rows of the component.
 
 
 def product_estimates(mixture: TableMixture, rows: float | None) -> MixtureEstimates:
@@ -57,14 +57,14 @@ def product_moments(curator: Curator, schedule: ScaleFreeSchedule, estimates: Mi
     """Return the statistic of counts, means, second moments and levels, in each component's own coordinates."""
     layout, kind, missing = schedule.layout, schedule.covariance_type, schedule.missing
     columns, components = len(layout.numbers), estimates.mixture.components()
-    count, mean, level = moment_weights(layout, kind, schedule.neighbors)
+    count, mean, level_weight = moment_weights(layout, kind, schedule.neighbors)
     radius = 1.0
     if columns:
-        noise = curator.noise(REFINING, TableMoments(components, 1.0, count, mean, 1.0, level, kind))
+        noise = curator.noise(REFINING, TableMoments(components, 1.0, count, mean, 1.0, level_weight, kind))
         radius = clip_radius(estimates, kind, noise)
     radius = max(radius, least_radius(columns, kind)) if missing else radius
     fill = mean_clipped_variance(columns, radius)
-    return TableMoments(components, radius, count, mean, 1.0, level, kind, missing, fill)
+    return TableMoments(components, radius, count, mean, 1.0, level_weight, kind, missing, fill)
 
 
 def move_products(
@@ -117,7 +117,7 @@ def _move_levels(
     mixture, counts = estimates.mixture, np.maximum(counts, 1.0)
     layout, old = mixture.layout, mixture.probabilities
     measured = statistic.level_sums(measurement.value) / counts[:, None]
-    noise = (measurement.noise * math.sqrt(len(layout.levels)) / statistic.level / counts[:, None]) ** 2
+    noise = (measurement.noise * math.sqrt(len(layout.levels)) / statistic.level_weight / counts[:, None]) ** 2
     variances = _level_variances(mixture)
     priors = np.minimum(estimates.level_prior_variances + _LEVEL_DRIFT * variances, _LEVEL_SPREAD * variances)
     new = old + kalman_gain(priors, noise) * (measured - old)
@@ -170,9 +170,9 @@ def nats_lost(schedule: ScaleFreeSchedule) -> float:
     """
     layout, kind, neighbors = schedule.layout, schedule.covariance_type, schedule.neighbors
     count, mean, loss, level_loss = _losses(layout, kind, neighbors)
-    level, there = moment_weights(layout, kind, neighbors)[2], 1.0 if layout.numbers else 0.0
-    noise = moment_sensitivity(count, mean * there, there, neighbors, level) ** 2 / schedule.refining_part
-    return float((loss + (level_loss / level**2 if layout.levels else 0.0)) * noise)
+    level_weight, there = moment_weights(layout, kind, neighbors)[2], 1.0 if layout.numbers else 0.0
+    noise = moment_sensitivity(count, mean * there, there, neighbors, level_weight) ** 2 / schedule.refining_part
+    return float((loss + (level_loss / level_weight**2 if layout.levels else 0.0)) * noise)
 
 
 def _losses(layout: TableLayout, kind: CovarianceType, neighbors: Relation) -> tuple[float, float, float, float]:

@@ -22,7 +22,7 @@ than asked for, the rest are copies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +43,9 @@ from tacit.mixture.component_estimates import (
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.model_choice import choose_number, drop_empty, likelihood_gains
 from tacit.mixture.outliers import outlier_count, outlier_density, outlier_weight
-from tacit.mixture.momentum import push
 from tacit.mixture.prior import MixturePrior
 from tacit.mixture.product_estimates import move_products, product_estimates, product_moments
-from tacit.mixture.scale_free_schedule import CHOICE, GROWING, OUTLIERS, REFINING, SETTLING, TAILS, ScaleFreeSchedule
+from tacit.mixture.scale_free_schedule import CHOICE, GROWING, OUTLIERS, REFINING, TAILS, ScaleFreeSchedule
 from tacit.mixture.table_mixture import TableMixture, merge_products
 from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
@@ -57,7 +56,6 @@ _RELEASES_FOR_OUTLIERS = 2
 # The number of refining rounds before empty components are dropped: only then has a component that nobody needs lost
 # its rows. experiments/choosing_components.py measures what it gives.
 _ROUNDS_BEFORE_DROPPING = 2
-MOMENTUM = 0
 
 
 class Round(NamedTuple):
@@ -80,7 +78,7 @@ class MixtureFit:
     outliers : Mixture or None
         The density of outliers, of one component, where the method looks for them.
     outlier_weight : float
-        The share of rows that are outliers.
+        The proportion of rows that are outliers.
     rounds : tuple of Round
         The releases, where the method keeps them.
     """
@@ -142,19 +140,14 @@ def fit_scale_free(
 
     move = move_products if layout.levels else move_components
     least_variances = np.broadcast_to(least_variances, layout.width)[list(layout.numbers)]
-    steps = [SETTLING] * schedule.settling_rounds + [REFINING] * schedule.refining_rounds
-    last = None
-    for index, step in enumerate(steps):
-        aimed, statistic = _aim_refining(curator, estimates, schedule, step)
+    for index in range(schedule.refining_rounds):
+        aimed, statistic = _aim_refining(curator, estimates, schedule)
         if schedule.chooses and index >= _ROUNDS_BEFORE_DROPPING:
-            filled = _drop_empty(estimates, schedule, curator.noise(step, statistic) / statistic.count)
+            filled = _drop_empty(estimates, schedule, curator.noise(REFINING, statistic) / statistic.count)
             if filled is not estimates:
-                aimed, statistic = _aim_refining(curator, filled, schedule, step)
-        measurement = curator.measure(step, statistic)
+                aimed, statistic = _aim_refining(curator, filled, schedule)
+        measurement = curator.measure(REFINING, statistic)
         estimates = move(aimed, statistic, measurement, n_rows, least_variances, prior)
-        if MOMENTUM and index < MOMENTUM * len(steps) and not layout.levels:
-            pushed, last = push(aimed.mixture, estimates.mixture, last, least_variances)
-            estimates = replace(estimates, mixture=pushed.constrain(kind))
         record(measurement, estimates)
 
     outliers, weight = None, 0.0
@@ -194,7 +187,7 @@ def _aim_components(
 
 
 def _aim_refining(
-    curator: Curator, estimates: MixtureEstimates, schedule: ScaleFreeSchedule, step: str
+    curator: Curator, estimates: MixtureEstimates, schedule: ScaleFreeSchedule
 ) -> tuple[MixtureEstimates, ComponentMoments | TableMoments]:
     """Return estimates in the size of a refining round, and what to measure of them."""
     if schedule.layout.levels:
@@ -202,7 +195,7 @@ def _aim_refining(
     size = schedule.most_components
     if schedule.chooses:  # A candidate is not split again.
         size = min(size, estimates.mixture.count)
-    return _aim_components(curator, step, estimates, size, schedule.covariance_type, schedule)
+    return _aim_components(curator, REFINING, estimates, size, schedule.covariance_type, schedule)
 
 
 def _merge(estimates: MixtureEstimates, schedule: ScaleFreeSchedule, number: int) -> MixtureEstimates:

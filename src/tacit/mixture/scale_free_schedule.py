@@ -14,7 +14,7 @@ from tacit.privacy import Relation, Step
 from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
 
 # Names of the steps of the plan, in the order in which a fit makes these releases.
-GROWING, CHOICE, SETTLING, REFINING = "growing moments", "model choice", "settling moments", "refining moments"
+GROWING, CHOICE, REFINING = "growing moments", "model choice", "refining moments"
 TAILS, OUTLIERS = "tails", "outliers"
 
 # Tuned numbers. benchmarks/mixture.py measures what they give on mixtures of numbers, and benchmarks/synthetic.py on
@@ -22,16 +22,16 @@ TAILS, OUTLIERS = "tails", "outliers"
 # chosen.
 
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
-RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
-_SETTLING_ROUNDS = 0
-_REFINING_PART_WITH_LEVELS = 2.0
+RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+_REFINING_PART_WITH_LEVELS = 2.0  # The same for refining, in tables with levels.
 
-# Number of releases of each size while the mixture grows, where `n_iter` allows for so many.
+# Number of releases of each size while the mixture grows, if `n_iter` leaves room for them.
 _ROUNDS_PER_SIZE = 2
-# Number of refining releases. Where cells are missing, EM moves by smaller steps. Products of numbers and levels are
-# further from where growing ends. A table without numbers has no release of tails, and one more of moments instead.
+# Number of refining releases. A table without numbers has no release of tails, and one more of moments instead.
 _REFINING_ROUNDS = 6
+# Where cells are missing, EM moves by smaller steps.
 _REFINING_ROUNDS_WITH_GAPS = 14
+# Products of numbers and levels are further from where growing ends.
 _REFINING_ROUNDS_WITH_LEVELS = 12
 
 
@@ -70,10 +70,6 @@ class ScaleFreeSchedule:
     missing: bool
 
     @property
-    def settling_rounds(self) -> int:
-        return 0 if self.layout.levels or self.missing else _SETTLING_ROUNDS
-
-    @property
     def most_components(self) -> int:
         """The largest number of components that the fit may end with."""
         return self.grid[-1]
@@ -100,7 +96,6 @@ class ScaleFreeSchedule:
         sizes = {
             GROWING: max(self.growing_sizes, default=0) * (1 + width + numbers_in_second_moment("full", width)),
             CHOICE: len(self.grid) - 1,
-            SETTLING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             REFINING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             TAILS: components * numbers,
             OUTLIERS: 1,
@@ -108,7 +103,6 @@ class ScaleFreeSchedule:
         counts = {
             GROWING: len(self.growing_sizes),
             CHOICE: 1 if len(self.grid) > 1 else 0,
-            SETTLING: self.settling_rounds,
             REFINING: self.refining_rounds,
             TAILS: 1 if numbers else 0,
             OUTLIERS: 1 if numbers else 0,

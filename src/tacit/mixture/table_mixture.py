@@ -11,7 +11,7 @@ from tacit.mixture.mixture import Mixture
 from tacit.statistics import TableComponents, TableLayout
 from tacit.tables import Categorical, Domain, Numeric, Schema
 
-# Number of rows that two ways of merging are compared on.
+# Number of rows drawn from the mixture that two ways of merging are compared on.
 _COMPARED_ROWS = 4096
 # Least probability of a level in a component: a rare level is not impossible. benchmarks/synthetic.py measures what it
 # gives on Adult.
@@ -122,8 +122,8 @@ class TableMixture(Mixture):
         return TableMixture(numbers.weights, numbers.means, numbers.covariances, self.layout, probabilities)
 
     def _pair_levels(self, i: np.ndarray, j: np.ndarray) -> Array:
-        share = self._pair_shares(i, j)[:, None]
-        return share * self.probabilities[i] + (1 - share) * self.probabilities[j]
+        proportion = self._pair_proportions(i, j)[:, None]
+        return proportion * self.probabilities[i] + (1 - proportion) * self.probabilities[j]
 
     def _entropies(self) -> Array:
         return super()._entropies() + _level_entropies(self.probabilities)

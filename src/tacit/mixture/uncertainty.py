@@ -50,20 +50,20 @@ _MOMENTS = (ComponentMoments, TableMoments)
 
 # Tuned numbers. experiments/interval_coverage.py measures how often intervals hold the truth.
 
-# What is kept with a model, and used: the most numbers released that are kept, the most numbers of a release that
-# standard errors are computed from, and the most parameters that they are computed for.
-_MOST_KEPT = 100_000
-_MOST_NUMBERS = 500
-_MOST_PARAMETERS = 300
-# Simulated fits: the most rows of a simulated table, and the noise multiplier of a fit that has next to no noise. It is
-# nothing beside thousands of rows, yet enough for a curator to draw.
-MOST_ROWS = 50_000
+# What is kept with a model, and used.
+_MOST_KEPT = 100_000  # Most released numbers that are kept.
+_MOST_NUMBERS = 500  # Most numbers of a release that standard errors are computed from.
+_MOST_PARAMETERS = 300  # Most parameters that standard errors are computed for.
+
+# Simulated fits.
+MOST_ROWS = 50_000  # Most rows of a simulated table.
+# Noise multiplier of a fit with next to no noise: it is nothing beside thousands of rows, yet a curator can draw it.
 _QUIET = 0.25
-# When to warn: above this misfit, which is about 1 where rows follow a mixture; below this share of simulated fits that
-# find a component again; and above this overlap of two components, which are copies then.
-_MISFIT = 2.0
-_RELIABLE = 0.9
-_COPIES = 0.99
+
+# When to warn.
+_MISFIT = 2.0  # Largest misfit without a warning. It is about 1 where rows follow a mixture.
+_RELIABLE = 0.9  # Least proportion of simulated fits in which a component is found again.
+_COPIES = 0.99  # Overlap from which two components are copies of each other.
 # A component is found again if it overlaps with its match this much (Bhattacharyya's coefficient).
 _ALIKE = 0.5
 
@@ -83,7 +83,7 @@ class MixtureIntervals:
         Standard errors.
     means_se : (K, d) array
     found : (K,) array
-        The share of simulations that found each component again. If it is well below 1, noise or overlap makes the
+        The proportion of simulations that found each component again. If it is well below 1, noise or overlap makes the
         component hard to find, and its intervals cannot be trusted.
     """
 
@@ -95,10 +95,10 @@ class MixtureIntervals:
     found: Array
 
 
-def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
+def confidence_intervals(model: Any, confidence: float, n_bootstrap: int, random_state: Any) -> MixtureIntervals:
     """Return intervals for a fitted `tacit.GaussianMixture`, in the units of its rows."""
-    if not isinstance(level, numbers.Real) or not 0 < level < 1:
-        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(level)}.")
+    if not isinstance(confidence, numbers.Real) or not 0 < confidence < 1:
+        raise ValueError(f"level must be a number between 0 and 1, such as 0.9, and it is {describe(confidence)}.")
     if not isinstance(n_bootstrap, numbers.Integral) or n_bootstrap < 10:
         raise ValueError(f"n_bootstrap must be a whole number, at least 10, and it is {describe(n_bootstrap)}.")
     if model._rows_known is None:
@@ -114,9 +114,9 @@ def confidence_intervals(model: Any, level: float, n_bootstrap: int, random_stat
     domain, rng = model._domain, np.random.default_rng(random_state)
     with progress(model.verbose, f"Simulating {n_bootstrap} times") as watch:
         if (evidence := _evidence(model)) is not None:
-            standard = intervals_from_releases(*evidence, model._mixture, level, n_bootstrap, rng, watch)
+            standard = intervals_from_releases(*evidence, model._mixture, confidence, n_bootstrap, rng, watch)
         else:
-            standard = intervals_from_fits(_replica(model), level, n_bootstrap, rng, watch)
+            standard = intervals_from_fits(_replica(model), confidence, n_bootstrap, rng, watch)
     twins = np.exp(-_distances(model._mixture, model._mixture)) - np.eye(model.n_components_) > _COPIES
     if (lost := np.flatnonzero((standard.found < _RELIABLE) | twins.any(axis=1))).size:
         warn_user(
@@ -136,7 +136,7 @@ def releases_to_keep(fit: MixtureFit) -> list[Array] | None:
     return values if sum(map(len, values)) <= _MOST_KEPT else None
 
 
-class Replay(Curator):
+class ReplayedCurator(Curator):
     """A curator that answers without reading rows, and keeps the moments among its releases.
 
     What a fit measures in each round follows from what was released before. So a fit with the same answers measures the
@@ -174,7 +174,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
         return None
     schedule = model._schedule(domain, rows)
     kept = iter(model._released)
-    curator = Replay(model.privacy_.plan, lambda statistic, noise: next(kept))
+    curator = ReplayedCurator(model.privacy_.plan, lambda statistic, noise: next(kept))
     model._fit_rows(curator, schedule)
     releases = curator.releases
     starts = [fitted]
@@ -192,7 +192,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
             # Releases other than moments come last, and moments do not depend on them.
             return answer(statistic, noise) if isinstance(statistic, _MOMENTS) else np.zeros(statistic.size)
 
-        curator = Replay(model.privacy_.plan, answer_all)
+        curator = ReplayedCurator(model.privacy_.plan, answer_all)
         model._fit_rows(curator, same_number)
         return _small(curator.releases)
 
@@ -209,7 +209,7 @@ def intervals_from_releases(
     starts: list[Mixture],
     simulate: Simulate,
     published: Mixture,
-    level: float,
+    confidence: float,
     count: int,
     rng: np.random.Generator,
     watch: Watch,
@@ -231,7 +231,7 @@ def intervals_from_releases(
         overlaps.append(overlap(truth, found.mixture))
         watch(done + 1, count)
     # The k-th smallest of `count` draws is exceeded by one more of them with probability 1 - k / (count + 1).
-    half_widths = [np.quantile(np.stack(each), level, axis=0, method="weibull") for each in simulated_errors]
+    half_widths = [np.quantile(np.stack(each), confidence, axis=0, method="weibull") for each in simulated_errors]
     logits, means = (
         middle[..., None] + half_width[..., None] * np.array([-1.0, 1.0])
         for middle, half_width in zip(middles, half_widths)
@@ -239,7 +239,7 @@ def intervals_from_releases(
     weights = solution.mixture.weights
     order = linear_sum_assignment(_distances(published, solution.mixture))[1]
     return MixtureIntervals(
-        level,
+        confidence,
         expit(logits)[order],
         means[order],
         (weights * (1 - weights) * errors[0])[order],
@@ -282,7 +282,7 @@ class Replica:
     draw : callable
         ``draw(count, rng)`` returns rows of it.
     fit : callable
-        ``fit(curator, rows)`` fits a mixture to so many rows of a curator.
+        ``fit(curator, rows)`` fits a mixture to the rows of a curator, and takes their number to be ``rows``.
     plan : Plan
     rows : int
         How many rows there are.
@@ -323,7 +323,7 @@ class Replica:
 
 
 def intervals_from_fits(
-    replica: Replica, level: float, count: int, rng: np.random.Generator, watch: Watch
+    replica: Replica, confidence: float, count: int, rng: np.random.Generator, watch: Watch
 ) -> MixtureIntervals:
     """Return intervals from `count` simulated fits, in the coordinates of the mixture."""
     simulated = []
@@ -337,10 +337,10 @@ def intervals_from_fits(
         errors += bias + scale * (quiet - bias)
     weights_se, means_se = (np.sqrt(np.mean(each**2, axis=0)) for each in (weights, means))
     # The standard error is itself an estimate, from `count` fits.
-    sides = float(t.ppf(0.5 + level / 2, count)) * np.array([-1.0, 1.0])
+    sides = float(t.ppf(0.5 + confidence / 2, count)) * np.array([-1.0, 1.0])
     mixture = replica.mixture
     return MixtureIntervals(
-        level,
+        confidence,
         np.clip(mixture.weights[:, None] + weights_se[:, None] * sides, 0.0, 1.0),
         mixture.means[:, :, None] + means_se[:, :, None] * sides,
         weights_se,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CARDS"]
 
 
-class Method(StrEnum):
+class ClusterMethod(StrEnum):
     """Algorithms for k-means."""
 
     adaptive = "adaptive"
@@ -31,9 +31,9 @@ class Method(StrEnum):
 _CLUSTERS = count_option("clusters", "How many clusters to find.", "n_clusters")
 _METHOD = Option(
     "method",
-    Method,
+    ClusterMethod,
     "adaptive (the most accurate), dplloyd, dplloyd_zcdp or dpem, as published.",
-    Method.adaptive,
+    ClusterMethod.adaptive,
     metavar="NAME",
 )
 

@@ -52,7 +52,7 @@ _REGRESSION_STEPS = {
 }
 
 
-class Penalty(StrEnum):
+class PenaltyName(StrEnum):
     """What coefficients of a linear regression are held down by."""
 
     none = "none"
@@ -62,19 +62,19 @@ class Penalty(StrEnum):
 
 
 _ESTIMATORS = {
-    Penalty.none: "LinearRegression",
-    Penalty.ridge: "Ridge",
-    Penalty.lasso: "Lasso",
-    Penalty.elastic_net: "ElasticNet",
+    PenaltyName.none: "LinearRegression",
+    PenaltyName.ridge: "Ridge",
+    PenaltyName.lasso: "Lasso",
+    PenaltyName.elastic_net: "ElasticNet",
 }
 _SHARED = (TARGET, INTERCEPT, TARGET_BOUNDS, MISSING)
 _ALPHA = Option("alpha", float | None, "How much the penalty counts, as in scikit-learn; 1 by default.", None)
 _L1_RATIO = Option("l1_ratio", float | None, "How much of an elastic-net is lasso, from 0 to 1; 0.5 by default.", None)
 _PENALTY = Option(
     "penalty",
-    Penalty,
+    PenaltyName,
     "none, ridge (on squares), lasso (some become 0) or elastic-net.",
-    Penalty.none,
+    PenaltyName.none,
     metavar="NAME",
 )
 _THRESHOLD = Option(
@@ -84,9 +84,9 @@ _THRESHOLD = Option(
 
 def _request(values: dict[str, Any], has_schema: bool) -> FitRequest:
     penalty, alpha, l1_ratio = values["penalty"], values["alpha"], values["l1_ratio"]
-    if alpha is not None and penalty is Penalty.none:
+    if alpha is not None and penalty is PenaltyName.none:
         raise OptionError("--alpha says how much a penalty counts; pass --penalty ridge, lasso or elastic-net.")
-    if l1_ratio is not None and penalty is not Penalty.elastic_net:
+    if l1_ratio is not None and penalty is not PenaltyName.elastic_net:
         raise OptionError("--l1-ratio is for --penalty elastic-net.")
     estimator, parameters = fit_request(_ESTIMATORS[penalty], _SHARED, values)
     given = {name: value for name, value in (("alpha", alpha), ("l1_ratio", l1_ratio)) if value is not None}

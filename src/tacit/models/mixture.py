@@ -29,7 +29,7 @@ class Covariance(StrEnum):
     spherical = "spherical"
 
 
-class Method(StrEnum):
+class MixtureMethod(StrEnum):
     """Algorithms for a mixture."""
 
     scale_free = "scale_free"
@@ -79,9 +79,9 @@ _COVARIANCE = Option(
 )
 _METHOD = Option(
     "method",
-    Method,
+    MixtureMethod,
     "scale_free (the most accurate), joint or per_parameter.",
-    Method.scale_free,
+    MixtureMethod.scale_free,
     ("--method",),
     "NAME",
 )

@@ -76,7 +76,7 @@ def _moments_blocks(model: Moments) -> list[Block]:
 
     view = MomentsView.of(model)
     rows = [
-        (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_share else format_mean(mean, deviation))
+        (each.label, f"{min(max(mean, 0.0), 1.0):.1%}" if each.is_proportion else format_mean(mean, deviation))
         for each, mean, deviation in zip(view.features, view.means, view.deviations)
     ]
     means = Table(("column", "mean ± standard deviation"), rows)

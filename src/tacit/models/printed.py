@@ -87,7 +87,7 @@ def format_mean(mean: float, deviation: float) -> str:
 
 def format_values(feature: Feature, values: Array) -> list[str]:
     """Write values of a feature: proportions as percentages, numbers to a thousandth of their range."""
-    if feature.is_share:
+    if feature.is_proportion:
         return format_percentages(values.clip(0.0, 1.0))
     decimals = max(0, 3 - math.floor(math.log10(feature.high - feature.low)))
     if decimals > 6 or feature.high - feature.low >= 1e9:

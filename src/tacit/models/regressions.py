@@ -101,7 +101,9 @@ def _blocks(model: MixtureOfRegressions | MissingCovariateRegression) -> list[Bl
     if view.count == 1:
         table = Table(("input", f"adds to {view.target}"), [(name, each[0]) for name, each in rows.items()])
     words = "in the units of both, ± one standard error" if view.errors is not None else "in the units of both"
-    return [table, f"\nWhat one more of an input adds to {view.target}, {words}; levels count from their average."]
+    all_inputs = view.chosen_from is None
+    levels = "levels count from their average" if all_inputs else "inputs that were not chosen add nothing"
+    return [table, f"\nWhat one more of an input adds to {view.target}, {words}; {levels}."]
 
 
 def _coefficients(view: RegressionView, place: int) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["CARDS"]
 
 
-class Method(StrEnum):
+class MeanMethod(StrEnum):
     """Ways to bound values before they are summed."""
 
     adaptive = "adaptive"
@@ -39,9 +39,9 @@ covariances there is tacit fit moments.""",
     (
         Option(
             "method",
-            Method,
+            MeanMethod,
             "adaptive (finds a range), clipped (to the bounds, or by --moment-bound) or trimmed (between quantiles).",
-            Method.adaptive,
+            MeanMethod.adaptive,
             metavar="NAME",
         ),
         Option("moment_bound", float | None, "A public bound on the mean square, for --method clipped.", None),

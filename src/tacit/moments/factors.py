@@ -12,14 +12,14 @@ from tacit.moments.spectrum import top_eigenpairs
 
 # benchmarks/factor_analysis.py measures what these numbers give, on five tables.
 # When expectation-maximisation ends.
-_MOST_ROUNDS = 1000
-_ROUNDS_AT_ANY_SIZE = 30  # So many rounds are allowed however large the matrix is.
+_MOST_ROUNDS = 1000  # Most rounds, however small the matrix is.
+_ROUNDS_AT_ANY_SIZE = 30  # This many rounds are allowed however large the matrix is.
 _MOST_WORK = 4e11  # Multiplications in all rounds together: about a hundred rounds at 4,096 columns.
 _TOLERANCE = 1e-6  # It has converged when no log unique variance changes by more in one round.
 
 # Limits, as proportions of a column's variance.
 _LEAST_UNIQUE = 0.005  # No column is explained by its factors altogether.
-_LEAST_UNIQUE_AT_START = 0.1
+_LEAST_UNIQUE_AT_START = 0.1  # The same at the start.
 _LEAST_LOADING_AT_START = 0.05  # Least squared loading of a factor at the start, in units of the correlations.
 _LEAST_REST_AT_START = 0.1  # Least eigenvalue beyond the factors at the start.
 

@@ -30,9 +30,9 @@ from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, num
 from tacit.privacy import Step
 from tacit.release import Curator
 
-# Number of rounds with more noise, and with less. benchmarks/factor_analysis.py measures what they give.
-_GROWING_ROUNDS = 2
-_REFINING_ROUNDS = 6
+# benchmarks/factor_analysis.py measures what these numbers give, on five tables.
+_GROWING_ROUNDS = 2  # Rounds with more noise.
+_REFINING_ROUNDS = 6  # Rounds with less.
 
 
 def iterated_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:

@@ -9,8 +9,8 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.shrinkage import noise_eigenvalue, positive_mean, shrink_eigenvalues
 
-# How eigenvalues are computed.
-_MOST_EXACT = 400  # Up to so many columns, all eigenvalues are computed.
+# How eigenvalues are computed. benchmarks/factor_analysis.py measures time and memory at 4,096 columns.
+_MOST_EXACT = 400  # Up to this many columns, all eigenvalues are computed.
 _POWER_ROUNDS = 30  # Rounds of subspace iteration beyond that: enough for what stands out of the noise by a tenth.
 _SPARE_VECTORS = 10  # Vectors carried along, so that those wanted converge sooner.
 
@@ -18,7 +18,7 @@ _SPARE_VECTORS = 10  # Vectors carried along, so that those wanted converge soon
 _EDGE_MARGIN = 1.5  # Margin above the edge of pure noise, in units of how far the largest eigenvalue strays from it.
 _COMMUNALITY_ROUNDS = 30  # Most rounds that compute the diagonal which goes with the loadings.
 _ROUNDS_IF_INEXACT = 2  # The same where eigenvalues are not computed exactly.
-_COMMUNALITY_TOLERANCE = 1e-3
+_COMMUNALITY_TOLERANCE = 1e-3  # They end when no number on the diagonal changes by more.
 _MOST_COMMUNALITY = 0.95  # No column's variance is common to others altogether.
 
 

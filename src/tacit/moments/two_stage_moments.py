@@ -45,7 +45,7 @@ COLUMNS, TAILS, SECOND_MOMENTS = "columns", "tails", "second moments"
 # Tuned numbers. benchmarks/factor_analysis.py measures what they give on five tables.
 
 # The plan.
-_COLUMN_ROUNDS = 5
+_COLUMN_ROUNDS = 5  # Releases of columns, unless `n_iter` says otherwise.
 _PARTS = {COLUMNS: 0.5, TAILS: 0.1, SECOND_MOMENTS: 0.4}  # Parts of the budget, as squared signal-to-noise ratios.
 
 # How columns are measured.
@@ -65,7 +65,7 @@ _NARROW = 0.03  # A variance below this, relative to the columns' mean, is belie
 # How second moments are measured and read.
 _ROW_CLIP_RADIUS2 = 1.1  # Squared clip radius of rows, relative to the columns' summed variances.
 _LEAST_SIZE = 0.5  # Least mean variance, in units of the columns' scales, that the last release is scaled by.
-_MOST_FACTORS = 30
+_MOST_FACTORS = 30  # Most common factors that second moments are read as.
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def column_moments(estimates: ColumnEstimates, facts: PublicFacts) -> ColumnMome
 def in_own_units(
     statistic: ColumnMoments, estimates: ColumnEstimates, facts: PublicFacts, noise: float
 ) -> ColumnMoments:
-    """Return the statistic clipped at so many standard deviations of each column as suits this noise."""
+    """Return the statistic, with a clip radius in standard deviations of each column that suits this noise."""
     radius = _clip_radius(noise * math.sqrt(facts.columns) / estimates.rows)
     return replace(statistic, half_width=np.minimum(radius * estimates.scales, 2 * _farthest_measured(facts)))
 

@@ -32,7 +32,7 @@ _SEEDED = "SEEDED: NOT PRIVATE"
 _PEEKED = "BOUNDS READ FROM THE ROWS: NOT COVERED BY THE PROMISE"
 _WIDTH = 92  # The number of columns of the text.
 
-Table = list[tuple[str, ...]]
+TextTable = list[tuple[str, ...]]
 
 
 @cache
@@ -270,8 +270,8 @@ class Certificate:
             "it. Do not publish this result; replace those values by public knowledge and fit again."
         )
 
-    def sections(self) -> list[tuple[str, list[str | Table]]]:
-        sections: list[tuple[str, list[str | Table]]] = [
+    def sections(self) -> list[tuple[str, list[str | TextTable]]]:
+        sections: list[tuple[str, list[str | TextTable]]] = [
             ("The promise", [*self._promise()]),
             ("What an attacker could learn", [*self._attack()]),
             ("What was released", [*self._releases()]),
@@ -305,10 +305,10 @@ class Certificate:
             )
         return words
 
-    def _attack(self) -> list[str | Table]:
-        rare: Table = [("evidence seen, if it is true, in", "50% suspicion becomes at most")]
+    def _attack(self) -> list[str | TextTable]:
+        rare: TextTable = [("evidence seen, if it is true, in", "50% suspicion becomes at most")]
         rare += [(f"1 of {odds:,} cases", f"{self.suspicion(1 / odds):.1%}") for odds in (10, 100, 10_000, 1_000_000)]
-        parts: list[str | Table] = [
+        parts: list[str | TextTable] = [
             "Take someone who knows every other row and all of this software, and is undecided between two equally "
             f"likely possibilities for one person. The best method there is names the right one in at most "
             f"{self.best_guess():.1%} of cases; a coin does in 50%. Rare evidence can say more:",
@@ -321,10 +321,10 @@ class Certificate:
             )
         return parts
 
-    def _releases(self) -> list[str | Table]:
-        parts: list[str | Table] = []
+    def _releases(self) -> list[str | TextTable]:
+        parts: list[str | TextTable] = []
         if self.releases:
-            table: Table = [("name", "noise", "times", "numbers", "sensitivity", "noise scale", "lattice step")]
+            table: TextTable = [("name", "noise", "times", "numbers", "sensitivity", "noise scale", "lattice step")]
             for record in self.releases:
                 step = "-" if record.lattice_step is None else f"{record.lattice_step:.3g}"
                 row = (
@@ -354,7 +354,7 @@ class Certificate:
             )
         return parts
 
-    def _curve(self) -> Table:
+    def _curve(self) -> TextTable:
         deltas = [10.0**-power for power in range(3, 13)]
         pure = self.plan.pure
         return [
@@ -377,7 +377,7 @@ def _wrap(paragraph: str) -> list[str]:
     return textwrap.wrap(paragraph, _WIDTH)
 
 
-def _align(table: Table) -> list[str]:
+def _align(table: TextTable) -> list[str]:
     """Return the rows of a table in columns: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*table)]
     words = 2 if len(widths) > 2 else 1
@@ -388,7 +388,7 @@ def _align(table: Table) -> list[str]:
     return ["  " + "  ".join(row).rstrip() for row in cells]
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: TextTable) -> str:
     head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table)
     rows = "".join(f"<tr>{row}</tr>" for row in body)
     return f"<table><thead><tr>{head.replace('td>', 'th>')}</tr></thead><tbody>{rows}</tbody></table>"

@@ -53,7 +53,7 @@ _LEAST_RENYI = 1e-12
 
 
 def transform_rounding(releases: float) -> float:
-    """Return what Fourier transforms may leave in the tail of the loss distribution of so many releases."""
+    """Return what Fourier transforms may leave in the tail of the loss distribution of `releases` releases."""
     return 1e-13 + 2e-16 * releases
 
 

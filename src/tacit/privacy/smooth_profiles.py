@@ -69,7 +69,7 @@ def smooth_laplace_delta(epsilons: Array, shift: float, scale: float) -> Array:
 
 
 def smooth_gaussian_delta(epsilons: Array, shift: float, smoothness: float, dimensions: int) -> Array:
-    """Return delta at each of ``epsilons >= 0``, for noise in so many dimensions.
+    """Return delta at each of ``epsilons >= 0``, for noise in `dimensions` dimensions.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from tacit.statistics import ComponentMoments, DiagonalComponent, numbers_in_sec
 
 _SECOND_MOMENT = "second moment"
 
+# Least eigenvalue, relative to the mean of all; it makes the matrix positive definite. The paper gives no number.
 _LEAST_EIGENVALUE = 1e-3
-"""Least eigenvalue, relative to the mean of all; it makes the matrix positive definite. The paper gives no number."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from tacit.privacy import Budget
 COMPOSITIONS = ("linear", "advanced", "zcdp", "moments")
 # Orders of the moments that are tried: whole numbers, as in the paper. Small epsilons and deltas need high ones.
 _ORDERS = np.concatenate([np.arange(1, 257), np.geomspace(257, 1e12, 600).round()])
-# The largest epsilon of one mechanism that is tried.
+# Largest epsilon of one mechanism that is tried. A mechanism with more has hardly any noise.
 _MOST_EACH = 20.0
 
 
@@ -58,7 +58,7 @@ def noise_multipliers(
         delta_each = delta / gaussian
     elif composition == "advanced":
         delta_each = delta / (2 * gaussian)
-        each = _largest(lambda e: _advanced(e, laplace + gaussian, delta / 2) <= epsilon)
+        each = _largest(lambda e: _advanced_epsilon(e, laplace + gaussian, delta / 2) <= epsilon)
     elif composition == "zcdp":
         each = _largest(lambda e: _zcdp(e, laplace, gaussian, delta_each, delta) <= epsilon)
     else:
@@ -72,7 +72,7 @@ def _classical(epsilon: float, delta: float) -> float:
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-def _advanced(each: float, mechanisms: int, delta: float) -> float:
+def _advanced_epsilon(each: float, mechanisms: int, delta: float) -> float:
     return mechanisms * each * math.expm1(each) + math.sqrt(2 * mechanisms * math.log(1 / delta)) * each
 
 

@@ -28,7 +28,7 @@ class PublishedRegression(PublishedMethod):
     notes: ClassVar[tuple[str, ...]] = ()  # Sentences for the certificate.
 
     def regression(self, columns: int, n_rows: int | None, intercept: bool, budget: Budget) -> RegressionMethod:
-        """Return the plan's steps and the fit, for so many inputs and rows; `n_rows` is None where it is secret."""
+        """Return the plan's steps and the fit, for `columns` inputs and `n_rows` rows, or None where that is secret."""
         raise NotImplementedError
 
 

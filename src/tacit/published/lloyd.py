@@ -195,7 +195,7 @@ def _at_least_noise(sizes: Array, noise: float) -> Array:
 
 
 def zcdp_epsilon(budget: Budget, releases: int) -> float:
-    """Return the epsilon that each of so many pure releases can have under zCDP composition within a budget.
+    """Return the epsilon that each of `releases` pure releases can have under zCDP composition within a budget.
 
     An epsilon-private mechanism is epsilon^2 / 2 zCDP, and rho zCDP is (rho + 2 sqrt(rho log(1 / delta)), delta).
 

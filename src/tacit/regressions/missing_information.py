@@ -20,12 +20,12 @@ from tacit.arrays import Array
 # give.
 _LEAST_OBSERVED = 0.02  # A column is taken to have at least this proportion of its cells.
 _LEAST_CAUTION = 0.05  # Added to the proportion of a step that cells let through, because the step has noise.
-_CAUTION_FOR_NOISE = 1.0  # So much more is added for each unit of noise in a variance.
+_CAUTION_FOR_NOISE = 1.0  # Added to the same, for each unit of noise in a variance.
 _LEAST_RATIO, _MOST_RATIO = 0.5, 2.0  # Limits of variances, in any direction, relative to those that EM finds.
 
 # Limits of the computation.
 _MOST_NUMBERS = 2_000_000  # In all the projections that a mean is taken over.
-_FEWEST_PATTERNS, _MOST_PATTERNS = 32, 512
+_FEWEST_PATTERNS, _MOST_PATTERNS = 32, 512  # Random patterns of missing cells that a mean is taken over.
 _TOLERANCE, _MOST_ITERATIONS = 1e-4, 60  # Of conjugate gradients.
 
 
@@ -100,17 +100,17 @@ def lengthen_em_step(
 def _solve(through: Array, moment: Array, caution: float) -> Array:
     """Solve E[PDP] = moment for D, by conjugate gradients."""
 
-    def seen(change: Array) -> Array:
+    def apply(change: Array) -> Array:
         return (1 - caution) * np.mean(through @ change @ through, axis=0) + caution * change
 
     solution = moment.copy()
-    residual = moment - seen(solution)
+    residual = moment - apply(solution)
     direction, power = residual, float(np.sum(residual * residual))
     enough = _TOLERANCE**2 * float(np.sum(moment * moment))
     for _ in range(_MOST_ITERATIONS):
         if power <= enough:
             break
-        moved = seen(direction)
+        moved = apply(direction)
         length = power / float(np.sum(direction * moved))
         solution = solution + length * direction
         residual = residual - length * moved

@@ -55,14 +55,14 @@ _BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}
 # Weights of counts, means and second moments within a release, by the kind of second moment.
 _MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
 
-# Numbers of releases: of the whole table, for each number of components while these grow, and by default afterwards.
-_WHITENING_ROUNDS = 3
-_ROUNDS_PER_SIZE = 2
-_REFINING_ROUNDS = 5
+# Numbers of releases.
+_WHITENING_ROUNDS = 3  # Of the whole table.
+_ROUNDS_PER_SIZE = 2  # For each number of components, while these grow.
+_REFINING_ROUNDS = 5  # By default, afterwards.
 
 # Clip radius of scores, in root mean square lengths of scores.
 RADIUS = 1.3
-# White inputs are clipped at their root mean square length and so much more.
+# Clip radius of white inputs: root mean square length plus this margin.
 _INPUT_MARGIN = 1.5
 
 # Each round takes coefficients to be off by this much at least, as a variance in units of the squared scale.

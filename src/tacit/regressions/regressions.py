@@ -10,6 +10,7 @@ from tacit.arrays import Array
 
 # A component is split along a direction of coefficients. The halves differ from it by 0.7 of its residuals' standard
 # deviation, and the scale of each is 0.7 of its own. 0.7^2 + 0.7^2 is 0.98: together they explain what the whole did.
+# experiments/gradient_em.py measures what they give, on two regressions.
 _SPLIT_DISTANCE, _SPLIT_SCALE = 0.7, 0.7
 
 

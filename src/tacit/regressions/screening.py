@@ -46,7 +46,7 @@ _NEXT_COLUMNS = 2
 # Candidates for the median size of inputs and target, and for the middle of the target, in units of the bounds.
 _SIZES = 2.0 ** (-0.5 * np.arange(23, -1, -1.0))
 _MIDDLES = np.linspace(-1.0, 1.0, 257)
-# The unit of inputs is found from every k-th column, so that these are no more than so many.
+# At most this many columns are used to find the unit of inputs.
 _MOST_RANKED = 512
 
 _NORMAL_MEDIAN = 0.6745  # The median size of a standard normal number.

@@ -213,7 +213,7 @@ class SymmetricMixture(DensityMixin, PrivateEstimator):
             raise ValueError("A symmetric mixture has one unit for all columns; pass bounds as numbers, not a Schema.")
         return check_budget(self, missing=("error", "ignore")), published
 
-    def _shaped(self, domain: Domain) -> Domain:
+    def _choose_shape(self, domain: Domain) -> Domain:
         return replace(domain, scale=np.full(domain.columns, domain.scale.max()))  # one unit for all columns
 
     _about = (

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import roots_hermitenorm
-from scipy.stats import chi2
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import weigh_releases
-from tacit.fitting.clipping import clipped_normal_variance
+from tacit.fitting.clipping import clipped_normal_variance, inner_normal_variance, normal_length_quantile
 from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink
@@ -156,9 +155,10 @@ def fit_symmetric(
         watch(done + 1, schedule.n_releases)
 
     estimate = _along_longest_axis(gaussian, origin, scale) if start is None else start
+    radius = normal_length_quantile(_CLIP_QUANTILE, schedule.columns)
     for done, step in enumerate([FOLDING] * schedule.folding_rounds + [FINAL], schedule.looking_rounds + 1):
         scores = FoldedScores(origin, estimate.half, estimate.scale)
-        statistic = ComponentMoments(scores, _clip_radius(schedule.columns), *_MOMENT_WEIGHTS, "spherical")
+        statistic = ComponentMoments(scores, radius, *_MOMENT_WEIGHTS, "spherical")
         measurement = curator.measure(step, statistic)
         estimate = _m_step(estimate, statistic, measurement, facts.rows, scale)
         watch(done, schedule.n_releases)
@@ -186,7 +186,7 @@ def _m_step(
     counts, sums, squares = statistic.parts(measurement.value)
     noise, radius, columns = measurement.noise, statistic.radius, len(estimate.half)
     rows = max(float(n_rows or counts[0]), 1.0, noise / statistic.count)
-    kept = float(chi2.cdf(radius**2, columns + 2))
+    kept = float(inner_normal_variance(radius, columns))
     step_noise = noise * radius / statistic.mean / rows / kept
     step, _ = shrink(sums[0] / rows / kept, step_noise, estimate.prior_variance)
     half = estimate.half + estimate.scale * step
@@ -198,10 +198,6 @@ def _m_step(
         scale = _scale(float(np.linalg.norm(half)), spread, columns)
     prior = posterior_variance(estimate.prior_variance, step_noise**2) + _LEAST_PRIOR_VARIANCE
     return SymmetricEstimate(half, scale, min(1.0, prior * (estimate.scale / scale) ** 2))
-
-
-def _clip_radius(columns: int) -> float:
-    return math.sqrt(chi2.ppf(_CLIP_QUANTILE, columns))
 
 
 def _scale(length: float, spread: float, columns: int) -> float:

@@ -71,7 +71,7 @@ class Lattice:
 
     @classmethod
     def for_sums(cls, largest: float, rows: int = 2**30) -> Lattice:
-        """Return the finest lattice on which sums of so many rows fit into 62 bits.
+        """Return the finest lattice on which sums of `rows` rows fit into 62 bits.
 
         Parameters
         ----------

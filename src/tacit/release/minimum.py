@@ -19,8 +19,8 @@ Formal guarantees
    rows that are replaced, and for rows that come and go: Q is fixed, and nothing is divided by the number of rows.
 2. *How far off a computed one is.* By the same inequality |theta - theta*|_Q <= |grad F(theta)| / sqrt(mu). What a
    search comes to is told only if the gradient there, computed once more, is shorter than a public ``tolerance``, and
-   the way there no longer than ``reach``; what its computation may be off, ``off``, is added. So u moves by at most
-   (S + 2 (tolerance + off)) / sqrt(mu) between neighbours. That check is all of the search that must be believed.
+   the way there no longer than ``search_radius``; what its computation may be off, ``off``, is added. So u moves by at
+   most (S + 2 (tolerance + off)) / sqrt(mu) between neighbours. That check is all of the search that must be believed.
 3. *Tilted minima* (objective perturbation). Where the tilt is Gaussian, the exact minimum is private by itself, at the
    price of a :class:`tacit.privacy.TiltedGaussian` step (proved in :mod:`tacit.privacy.composition`), for a ridge that
    is added to Q so that log(1 + curvature / mu) <= bend / noise multiplier. Given the exact minimum and the rows, the
@@ -30,8 +30,9 @@ Formal guarantees
 
 What is reckoned with in ``off``: each row's gradient as computed (``RowGradients.error``); block sums in floating point
 (:mod:`tacit.release.curator`); rounding to the lattice; and a few operations on parameters afterwards, which are no
-longer than ``reach``. Bounds hold for `most_rows` rows, and tilts of at most 64 standard deviations in each number;
-probabilities of under 1e-800 that they do not hold are covered by what the bound for discrete noise leaves over.
+longer than ``search_radius``. Bounds hold for `most_rows` rows, and tilts of at most 64 standard deviations in each
+number; probabilities of under 1e-800 that they do not hold are covered by what the bound for discrete noise leaves
+over.
 
 *Every search ends.* With a metric M = Q + likely, m = sqrt(g' M^-1 g) measures how far there is to go. A plain step
 theta - M^-1 g / c has the gradient (1 - A) g in the metric, where A is between q / c and 1 once c M exceeds all second
@@ -130,7 +131,7 @@ class Minimum:
     def search(self, neighbors: Relation, tilted: TiltedGaussian | None, block_rows: int, blocks: int) -> Search:
         """Return how to search for the minimum, and how far answers of neighbours can be apart. It depends on no row.
 
-        Blocks have `block_rows` rows at most, and there are at most so many of them.
+        There are at most `blocks` blocks of at most `block_rows` rows each.
         """
         at, size = self.gradients.at(self.centre), self.size
         row, change = at.sensitivity("add_remove", "l2"), at.sensitivity(neighbors, "l2")
@@ -152,16 +153,16 @@ class Minimum:
         longest_tilt = _DEVIATIONS * tilt_scale * math.sqrt(size)
         pull = self.most_rows * row + longest_tilt
         length = min(pull / least, 2 * longest_tilt / least + math.sqrt(2 * self.most_rows * self.fall / least))
-        reach, away = 2 * length, float(np.linalg.norm(self.centre))
+        search_radius, away = 2 * length, float(np.linalg.norm(self.centre))
         lattice = Lattice(2.0 ** (math.frexp(self.most_rows * row)[1] - 61))
-        each = at.error(away + reach) + (block_rows + 4 * _FEW) * UNIT_ROUNDOFF * row
-        after = _FEW * UNIT_ROUNDOFF * (size**1.5 * largest * (away + reach) + pull)
+        each = at.error(away + search_radius) + (block_rows + 4 * _FEW) * UNIT_ROUNDOFF * row
+        after = _FEW * UNIT_ROUNDOFF * (size**1.5 * largest * (away + search_radius) + pull)
         off = self.most_rows * each * FORMULA_SLACK + blocks * lattice.step / 2 * math.sqrt(size) + after
         tolerance = max(2 * off, _TOLERANCE * row)
         inexact = tolerance + off + tilt_step / 2 * math.sqrt(size)
         stretch = math.sqrt(1 + 8 * size**2 * UNIT_ROUNDOFF * largest / least)  # Rounding makes R'R differ from Q.
         moved = ((0.0 if tilted else change) + 2 * inexact) * stretch / math.sqrt(least) * FORMULA_SLACK
-        return Search(self, quadratic, lattice, tolerance, reach, row, change, tilt_scale, tilt_step, moved)
+        return Search(self, quadratic, lattice, tolerance, search_radius, row, change, tilt_scale, tilt_step, moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +176,9 @@ class Search:
         Q, with what a tilt asks for on top.
     lattice : Lattice
         The lattice of the sums of gradients.
-    tolerance, reach : float
-        A search ends at parameters where the gradient is at most `tolerance` long, and which are at most `reach` away
-        from the centre.
+    tolerance, search_radius : float
+        A search ends at parameters where the gradient is at most `tolerance` long, and which are at most
+        `search_radius` away from the centre.
     row, change : float
         The longest gradient of a row, and the sensitivity of the sum of gradients.
     tilt_scale, tilt_step : float
@@ -190,7 +191,7 @@ class Search:
     quadratic: Array
     lattice: Lattice
     tolerance: float
-    reach: float
+    search_radius: float
     row: float
     change: float
     tilt_scale: float
@@ -209,7 +210,7 @@ class Search:
 
     def is_near(self, theta: Array, gradient: Array) -> bool:
         """Whether parameters with this gradient are as near to the minimum as the bounds assume. NaN is not near."""
-        within = np.linalg.norm(theta - self.minimum.centre) <= self.reach
+        within = np.linalg.norm(theta - self.minimum.centre) <= self.search_radius
         return bool(within and np.linalg.norm(gradient) <= self.tolerance)
 
     def _descend(self, total: Callable[[Statistic], Array], tilt: Array | float) -> Array:

@@ -93,7 +93,7 @@ class Whiten:
 
     def __call__(self, block: Array) -> Array:
         """Return the rows, stored column by column."""
-        columns = filled_up(block.T)
+        columns = pad_rows(block.T)
         out = np.empty((len(self.matrix) + 1, columns.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
             np.matmul(self.matrix, columns[:-1], out=out[:-1])
@@ -123,27 +123,32 @@ class RoundTarget:
 class BlankIncomplete:
     """Rows with a missing cell have all cells missing, so that statistics leave them out whole.
 
+    An infinite cell counts as missing, as it does where missing cells are refused and in schemas.
+
     Examples
     --------
-    >>> BlankIncomplete()(np.array([[1.0, np.nan], [1.0, 2.0]]))
+    >>> BlankIncomplete()(np.array([[1.0, np.nan], [1.0, 2.0], [np.inf, 2.0]]))
     array([[nan, nan],
-           [ 1.,  2.]])
+           [ 1.,  2.],
+           [nan, nan]])
     """
 
     def __call__(self, block: Array) -> Array:
-        """Return the rows."""
-        return np.where(np.isnan(block).any(axis=1, keepdims=True), np.nan, block)
+        """Return the rows, as they were stored."""
+        blanked = block.copy(order="K")
+        blanked[~np.isfinite(block).all(axis=1)] = np.nan
+        return blanked
 
 
 RowMap = Standardise | Affine | Whiten | RoundTarget | BlankIncomplete
 
 
-def filled_up(columns: Array) -> Array:
+def pad_rows(columns: Array) -> Array:
     """Return numbers (..., rows) with zeros behind them, up to a multiple of ``ROWS_AT_ONCE`` rows.
 
     What is computed for a row must not depend on where in the block it stands. A matrix product takes rows by fours or
     eights and rounds those left over differently; far from narrow components that could decide which of two a row
-    belongs to, and one row more or less before it would change that. So blocks are filled up to whole ones. (That is
+    belongs to, and one row more or less before it would change that. So blocks are padded to whole ones. (That is
     enough in double precision. Products in single precision were seen to differ by place within whole ones too.)
 
     They are also laid out alike, one column after the other: a product with one vector rounds by how the numbers lie in
@@ -151,7 +156,7 @@ def filled_up(columns: Array) -> Array:
 
     Examples
     --------
-    >>> filled_up(np.ones((2, 65))).shape, filled_up(np.ones((2, 64))).shape
+    >>> pad_rows(np.ones((2, 65))).shape, pad_rows(np.ones((2, 64))).shape
     ((2, 128), (2, 64))
     """
     short = -columns.shape[-1] % ROWS_AT_ONCE

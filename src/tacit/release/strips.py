@@ -47,7 +47,7 @@ from tacit.release.generator import SecureGenerator
 # These three change the speed, which benchmarks/noise.py measures, and no guarantee.
 _SLOT_BITS = 13  # With up to 35 bits of position and 16 of U, one random word makes one proposal.
 _QUICK_BITS = 16  # The number of bits of U that the quick test compares.
-_BATCH = 2**14  # So many proposals at a time fit in a processor's cache.
+_BATCH = 2**14  # This many proposals at a time fit in a processor's cache.
 _DOUBT = 2.0**-32  # A comparison that is closer than this, relatively, is decided exactly; see above.
 
 SMALLEST_SCALE, LARGEST_SCALE = 2.0**-10, 2.0**40
@@ -79,7 +79,7 @@ class Strips:
         return draws
 
     def _accept(self, proposals: int, gen: SecureGenerator) -> NDArray[np.int64]:
-        """Return which of so many proposals are accepted, in the order proposed: another order would favour some."""
+        """Return the accepted ones of `proposals` draws, in the order proposed: another order would favour some."""
         word = gen.bits(proposals)
         slot = (word & np.uint64(2**_SLOT_BITS - 1)).astype(np.intp)
         position = (word >> np.uint64(_SLOT_BITS)) & np.uint64(2**self.shift - 1)

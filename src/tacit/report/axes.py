@@ -9,7 +9,7 @@ from unicodedata import east_asian_width
 from tacit.report.markup import Html, element, together
 from tacit.report.numerals import factor, number, scientific
 
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # Distances of ticks, in powers of ten.
 _LONGEST_LABEL = 34  # Characters of an axis label. A longer name is cut, and shown in full to those who point at it.
 
 
@@ -47,7 +47,7 @@ class Ticks:
 
 
 def ticks(low: float, high: float, most: int = 6) -> Ticks:
-    """Return round values between low and high, at most so many.
+    """Return at most `most` round values between low and high.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def frame(x: Scale, y: Scale, x_ticks: Ticks, y_ticks: Ticks, x_label: str, y_la
 
 
 def shorten(text: str, room: int) -> str:
-    """Return a name, cut where it takes up more than so many places.
+    """Return a name, cut where it takes up more than `room` places.
 
     Examples
     --------

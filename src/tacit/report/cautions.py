@@ -10,25 +10,25 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.mixture.component_estimates import ROWS_PER_COMPONENT
 from tacit.privacy import Certificate
 from tacit.report.feature_views import FeatureView
 from tacit.report.numerals import join_words, plural, scientific, to_digits
 from tacit.report.words import WEAK_EPSILON
 
-Level = Literal["danger", "warning", "note"]
+Severity = Literal["danger", "warning", "note"]
 
 _SEEDED = (
     "What this page says about protection is what the same fit would give without random_state. Fit again without it."
 )
-_ROWS_PER_NOISE = 1.5  # Rows that a component needs per column and unit of noise; the default method grows by this.
-_MOST_NAMED = 6
+_MOST_NAMED = 6  # Things that a sentence names; of others it tells the number.
 
 
 @dataclass(frozen=True)
 class Caution:
     """Something to know before using the result."""
 
-    level: Level
+    severity: Severity
     title: str
     text: str
 
@@ -51,12 +51,12 @@ def budget_cautions(certificate: Certificate) -> list[Caution]:
         )
         cautions.append(Caution("warning", "A large epsilon promises little", text))
     if rows is not None and budget.delta * rows >= 0.1:
-        level: Level = "danger" if budget.delta * rows >= 1 else "warning"
+        severity: Severity = "danger" if budget.delta * rows >= 1 else "warning"
         text = (
             f"δ = {scientific(budget.delta)} beside {plural(rows, 'row')}: a δ of 1 in {rows:,} allows publishing "
             f"somebody's row outright. Take at most {scientific(10.0 ** np.floor(np.log10(0.01 / rows)))}."
         )
-        cautions.append(Caution(level, "Delta is large for so many rows", text))
+        cautions.append(Caution(severity, "Delta is large for so many rows", text))
     elif rows is None and budget.delta > 1e-5:
         text = (
             f"The number of rows is not shown. δ = {scientific(budget.delta)} is small enough for tables of at most "
@@ -68,12 +68,12 @@ def budget_cautions(certificate: Certificate) -> list[Caution]:
 
 def by_gravity(cautions: list[Caution]) -> list[Caution]:
     """Return cautions with the gravest first."""
-    return sorted(cautions, key=lambda caution: ("danger", "warning", "note").index(caution.level))
+    return sorted(cautions, key=lambda caution: ("danger", "warning", "note").index(caution.severity))
 
 
 def rows_needed(certificate: Certificate, columns: int) -> float:
-    """Return how many rows it takes for that many columns to stand out of the noise, roughly."""
-    return _ROWS_PER_NOISE * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
+    """Return how many rows it takes for that many columns to stand out of the noise, roughly: as mixtures need."""
+    return ROWS_PER_COMPONENT * min((record.noise_scale for record in certificate.releases), default=0.0) * columns
 
 
 def few_rows_caution(view: FeatureView, certificate: Certificate) -> list[Caution]:

@@ -70,7 +70,7 @@ def results(view: ClusterView, pairs: list[tuple[int, int]]) -> Html:
 def feature_heading(feature: Feature) -> Html:
     """Return the heading of a feature's row: its name, what it means, and the range of a number."""
     hints = [feature.description] if feature.description else []
-    if not feature.is_share:
+    if not feature.is_proportion:
         hints.append(f"{to_digits(feature.low)} to {to_digits(feature.high)}")
     return element("th", feature.label, *(element("small", hint) for hint in hints), scope="row")
 
@@ -94,10 +94,10 @@ def _table(view: ClusterView) -> Html:
 
 
 def _value(feature: Feature, value: float) -> str:
-    if feature.is_share:
+    if feature.is_proportion:
         return percent(min(max(value, 0.0), 1.0))
-    reach = feature.high - feature.low
-    return number(value, 1) if 10 <= reach < 1000 else number(value, 0) if reach >= 1000 else to_digits(value)
+    extent = feature.high - feature.low
+    return number(value, 1) if 10 <= extent < 1000 else number(value, 0) if extent >= 1000 else to_digits(value)
 
 
 def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Caution]:
@@ -117,11 +117,11 @@ def cluster_cautions(view: ClusterView, certificate: Certificate) -> list[Cautio
             f"{certificate.rows / view.count:,.0f}. Take centres as rough, or find fewer clusters."
         )
         cautions.append(Caution("warning", "Clusters rest on few rows beside the noise", text))
-    column, share = view.deciding_column()
-    if len(view.columns) > 1 and share > _DECIDES:
+    column, proportion = view.deciding_column()
+    if len(view.columns) > 1 and proportion > _DECIDES:
         text = (
-            f"{percent(share)} of the distances between centres are in the column {column}. Distances are in the units "
-            "of the columns, so a wide range weighs more; a schema, or columns in other units, lets others count."
+            f"{percent(proportion)} of the distances between centres are in the column {column}. Distances are in the "
+            "units of the columns, so a wide range weighs more; a schema, or columns in other units, lets others count."
         )
         cautions.append(Caution("note", "One column decides the clusters", text))
     return by_gravity(cautions)

@@ -69,10 +69,10 @@ def weight_bars(weights: Array, rows: int | None) -> Html:
 def _outliers(view: MixtureView, rows: int | None) -> list[Html]:
     if view.outliers is None:
         return []
-    share = view.outliers.weight
-    many = f", some {rows * share:,.0f}," if rows else ""
+    weight = view.outliers.weight
+    many = f", some {rows * weight:,.0f}," if rows else ""
     text = (
-        f"{share:.1%} of the rows{many} are outliers: no component explains them, and they count as one wide group of "
+        f"{weight:.1%} of the rows{many} are outliers: no component explains them, and they count as one wide group of "
         "their own. The shares above are those of all other rows."
     )
     return [element("p", text, class_="small soft")]
@@ -125,20 +125,20 @@ def _numbers_table(view: MixtureView) -> Html:
 
 
 def _levels_table(view: MixtureView) -> Html:
-    """Return the share of each level in each component."""
+    """Return the proportion of each level in each component."""
     rows = []
     for column in view.columns:
         if not isinstance(column, LevelColumn):
             continue
-        shares = view.shares(column).T
+        proportions = view.level_proportions(column).T
         if column.boolean:  # The proportion of true says it all.
             heading = _heading(column.name, column.description)
-            rows.append(element("tr", heading, *_shares(shares[0].tolist())))
+            rows.append(element("tr", heading, *_percent_cells(proportions[0].tolist())))
             continue
         heading = _heading(column.name, column.description, colspan=view.count + 2)
         rows.append(element("tr", heading, class_="head"))
-        for level, cells in zip(column.levels, shares.tolist()):
-            rows.append(element("tr", element("th", level, scope="row"), *_shares(cells), class_="level"))
+        for level, cells in zip(column.levels, proportions.tolist()):
+            rows.append(element("tr", element("th", level, scope="row"), *_percent_cells(cells), class_="level"))
     return _by_component(view, "Share of rows with each level; for columns of true and false, of true.", [], rows)
 
 
@@ -158,19 +158,19 @@ def _heading(name: str, *hints: str, colspan: int | None = None) -> Html:
     return element("th", name, *(element("small", hint) for hint in hints if hint), scope=scope, colspan=colspan)
 
 
-def _spread(mean: float, deviation: float, reach: float) -> Html:
-    centre, within = spread(mean, deviation, reach)
+def _spread(mean: float, deviation: float, extent: float) -> Html:
+    centre, within = spread(mean, deviation, extent)
     return element("td", centre, " ", element("span", f"± {within}", class_="within"), class_="tight")
 
 
-def _shares(shares: list[float]) -> list[Html]:
-    last = len(shares) - 1
+def _percent_cells(proportions: list[float]) -> list[Html]:
+    last = len(proportions) - 1
     return [
         element(
             "td",
-            percent(share),
+            percent(each),
             class_="share" if k == last else f"share {colour(k)}",
-            style=f"--share:{100 * share:.1f}%",
+            style=f"--share:{100 * each:.1f}%",
         )
-        for k, share in enumerate(shares)
+        for k, each in enumerate(proportions)
     ]

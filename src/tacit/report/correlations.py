@@ -21,7 +21,7 @@ _INTRODUCTION = (
     "numbers are estimates with noise."
 )
 _MOST = 20  # Features that a map of correlations shows.
-_LISTED = 10
+_LISTED = 10  # Correlations in the list of the strongest.
 _WORTH_TELLING = 0.05  # Correlations below this are not listed.
 
 
@@ -76,7 +76,7 @@ def _correlation(value: float) -> Cell:
 def _means(view: MomentsView) -> Html:
     rows = []
     for feature, mean, deviation in list(zip(view.features, view.means, view.deviations))[:MOST_ROWS]:
-        if feature.is_share:
+        if feature.is_proportion:
             shown = element("td", percent(min(max(mean, 0.0), 1.0)))
             strip = range_strip(0.0, 1.0, np.array([mean]))
         else:

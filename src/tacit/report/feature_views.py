@@ -79,7 +79,7 @@ class ClusterView(FeatureView):
     @property
     def numbers(self) -> list[int]:
         """The features that can be drawn on an axis."""
-        return [j for j, each in enumerate(self.features) if not each.is_share]
+        return [j for j, each in enumerate(self.features) if not each.is_proportion]
 
     def copies(self) -> list[list[int]]:
         """Return groups of centres that are the same."""
@@ -89,12 +89,12 @@ class ClusterView(FeatureView):
         return list(groups.values())
 
     def deciding_column(self) -> tuple[str, float]:
-        """Return the column in which centres are farthest apart, and its share of their squared distances."""
-        shares: dict[str, float] = {}
+        """Return the column in which centres are farthest apart, and its proportion of their squared distances."""
+        powers: dict[str, float] = {}
         for feature, power in zip(self.features, (self.standing**2).sum(axis=0)):
-            shares[feature.column] = shares.get(feature.column, 0.0) + float(power)
-        column = max(shares, key=lambda name: shares[name])
-        return column, shares[column] / max(sum(shares.values()), 1e-300)
+            powers[feature.column] = powers.get(feature.column, 0.0) + float(power)
+        column = max(powers, key=lambda name: powers[name])
+        return column, powers[column] / max(sum(powers.values()), 1e-300)
 
     def best_pairs(self, most: int) -> list[tuple[int, int]]:
         """Return the pairs of numbers in which centres are farthest apart, no feature twice while there are others."""
@@ -184,7 +184,7 @@ class FactorView(FeatureView):
     loadings : (d, q) array
         Correlation of each feature with each factor.
     unique : (d,) array
-        Share of each feature's variance that is no factor's.
+        Proportion of each feature's variance that is no factor's.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class FactorView(FeatureView):
 
     @property
     def explained(self) -> Array:
-        """The share of the variance of all features, each in its own units, that each factor explains."""
+        """The proportion of the variance of all features, each in its own units, that each factor explains."""
         return np.mean(self.loadings**2, axis=0)
 
 

@@ -26,10 +26,12 @@ from tacit.report.slopes_view import is_level, level_name
 from tacit.report.tables import chip, terms
 
 _MOST_DOTS = 30  # Inputs in the picture of effects, or in the map of classes.
-_MOST_LINES = 3
-_MOST_READ = 6
-_MANY_INPUTS = 10
-_ROWS_TO_TELL_INPUTS = 100  # Rows per input, at epsilon 1, from which intervals hold the truth as they should.
+_MOST_LINES = 3  # Inputs whose own curve is drawn.
+_MOST_READ = 6  # Columns whose strongest effect is put into words.
+_MANY_INPUTS = 10  # Inputs from which it is worth a caution that most are unclear.
+# Rows per input, at epsilon 1, from which intervals hold the truth as they should. benchmarks/linear_regression.py
+# measures how often they do.
+_ROWS_TO_TELL_INPUTS = 100
 
 
 def present(
@@ -166,7 +168,7 @@ def _table(view: LinearView) -> Html:
     odds, effects = view.scale == "log odds", view.effects[0].tolist()
     step = Column(
         "Odds times, by a step" if odds else STEP_NAMES[view.step],
-        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_share else to_digits(effects[j]),
+        lambda j: factor(effects[j]) if odds else "" if view.features[j].is_proportion else to_digits(effects[j]),
     )
     caption += f" A step: a column of numbers {STEPS[view.step]}; or a level, or true." if odds else ""
     heads = [element("th", f"One more, {adds[view.scale]}", scope="col")]

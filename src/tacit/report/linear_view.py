@@ -81,7 +81,7 @@ class LinearView(SlopesView):
             levels_from_average=bool(model.fit_intercept) and not isinstance(model, Lasso | ElasticNet),
             residual=None if variance is None else float(np.sqrt(variance)),
         )
-        # All levels count alike, whatever their shares: so does LinearRegression, which knows no other errors.
+        # All levels count alike, whatever their proportions: so does LinearRegression, which knows no other errors.
         return view.from_average(covariances, np.ones(len(units))) if view.levels_from_average else view
 
     @property
@@ -112,7 +112,7 @@ class LinearView(SlopesView):
         if self.step == "one":
             return []
         sure = self.sure_effects.any(axis=0)
-        return [j for j in self.strongest(len(sure)) if sure[j] and not self.features[j].is_share][:most]
+        return [j for j in self.strongest(len(sure)) if sure[j] and not self.features[j].is_proportion][:most]
 
     def window(self, feature: int) -> Array:
         """Return the part of an axis of numbers in which most rows are, or might be."""
@@ -132,11 +132,11 @@ class LinearView(SlopesView):
 
 def _steps(model: LinearKind, found: tuple[Feature, ...]) -> tuple[Literal["deviation", "range", "one"], Array, Array]:
     """Return what a step of a number is; and of all features the middles, and the steps."""
-    spread, shares = model._spread, np.array([each.is_share for each in found])
+    spread, proportions = model._spread, np.array([each.is_proportion for each in found])
     if spread is not None:
         middles = np.array([each.display(mean) for each, mean in zip(found, spread.means)])
         deviations = spread.deviations * np.array([each.unit for each in found])
-        return "deviation", middles, np.where(shares, 1.0, deviations)
+        return "deviation", middles, np.where(proportions, 1.0, deviations)
     if model._domain.unbounded:
         return "one", np.zeros(len(found)), np.ones(len(found))
     low, high = np.array([[each.low, each.high] for each in found]).T

@@ -7,10 +7,10 @@ import math
 from tacit.report.centres import MOST_ROWS
 from tacit.report.linear_view import LinearView
 from tacit.report.numerals import factor, number, plural, to_digits
-from tacit.report.slopes_view import REACH, is_level, level_name
+from tacit.report.slopes_view import HALF_WIDTH, is_level, level_name
 
 _ROUND_UP = 1.5  # A step is told in the largest power of ten that is below this many steps.
-_MOST_NAMED = 40
+_MOST_NAMED = 40  # Things that a sentence names; of others it tells the number.
 
 STEPS = {
     "deviation": "grows by one standard deviation",
@@ -59,11 +59,11 @@ def picture_caption(view: LinearView, shown: int) -> str:
     """Return what there is to see in the picture of effects."""
     does = "odds are multiplied by" if view.scale == "log odds" else "is added"
     kinds = []
-    if not all(each.is_share for each in view.features):
+    if not all(each.is_proportion for each in view.features):
         kinds.append(f"if a column of numbers {STEPS[view.step]}")
     if view.levels():
         kinds.append("by a level rather than an average one" if view.levels_from_average else "by a level")
-    if any(each.is_share and not is_level(each) for each in view.features):
+    if any(each.is_proportion and not is_level(each) for each in view.features):
         kinds.append("by being true")
     measured = " Standard deviations are those of most rows, with noise." if view.step == "deviation" else ""
     marks = "Dots" if view.count == 1 else "Cells"
@@ -98,7 +98,7 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     """
     feature = view.features[j]
     slope, step = float(view.slopes[k, j]), float(view.steps[j])
-    unit = 1.0 if feature.is_share else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
+    unit = 1.0 if feature.is_proportion else 10.0 ** math.floor(math.log10(_ROUND_UP * step))
     error = None if view.errors is None else float(view.errors[k, j]) * unit
     other = _other_level(view, j)
     if other is not None:
@@ -111,7 +111,7 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
             text += _beside(view, j)
         else:
             change += f" rather than {level_name(view.features[other])}"
-    elif feature.is_share:
+    elif feature.is_proportion:
         change = f"{feature.column}: true rather than false"
     else:
         change = f"{feature.column}: {to_digits(unit)} more"
@@ -138,10 +138,10 @@ def _amount(view: LinearView, k: int, added: float, error: float | None) -> str:
     """Return what is added, or what odds are multiplied by, with its interval."""
     if view.scale == "log odds":
         text = f"Goes with {factor(added)} times the odds of {view.likelier(k if view.count > 1 else -1)}"
-        ends = None if not error else (factor(added - REACH * error), factor(added + REACH * error))
+        ends = None if not error else (factor(added - HALF_WIDTH * error), factor(added + HALF_WIDTH * error))
     else:
-        decimals = None if not error else 1 - math.floor(math.log10(REACH * error))
-        sizes = [abs(added), *([] if not error else [abs(added) - REACH * error, abs(added) + REACH * error])]
+        decimals = None if not error else 1 - math.floor(math.log10(HALF_WIDTH * error))
+        sizes = [abs(added), *([] if not error else [abs(added) - HALF_WIDTH * error, abs(added) + HALF_WIDTH * error])]
         shown = [to_digits(size) if decimals is None else number(round(size, decimals), decimals) for size in sizes]
         ends = None if not error else (shown[1], shown[2])
         text = f"Goes with {_target(view)} {'higher' if added > 0 else 'lower'} by {shown[0]}"

@@ -44,16 +44,16 @@ def results(view: FactorView) -> Html:
 
 
 def _explained_variances(view: FactorView) -> Html:
-    bars = [(str(k + 1), colour(k), share) for k, share in enumerate(view.explained.tolist())]
+    bars = [(str(k + 1), colour(k), explained) for k, explained in enumerate(view.explained.tolist())]
     bars.append(("rest", "rest", max(0.0, 1 - float(view.explained.sum()))))
     items = (
         element(
             "li",
             element("span", name, class_=f"badge-chip {kind}"),
-            element("span", class_=f"bar {kind}", style=f"--share:{100 * share:.1f}%"),
-            element("span", percent(share), class_="amount"),
+            element("span", class_=f"bar {kind}", style=f"--share:{100 * explained:.1f}%"),
+            element("span", percent(explained), class_="amount"),
         )
-        for name, kind, share in bars
+        for name, kind, explained in bars
     )
     caption = "Of the variance of all columns, each in its own units. The rest is what columns have of their own."
     return together(element("ol", *items, class_="card weights explained"), element("p", caption, class_="small soft"))
@@ -97,7 +97,7 @@ def factor_cautions(view: FactorView, certificate: Certificate) -> list[Caution]
             "as one follows from the others. Fewer factors, or such columns left out, may say more."
         )
         cautions.append(Caution("warning", "A factor is all but a column", text))
-    faint = [k for k, share in enumerate(view.explained) if share < _FAINT]
+    faint = [k for k, explained in enumerate(view.explained) if explained < _FAINT]
     if faint:
         text = (
             f"Factor {join_numbers(faint)} explain{'s' * (len(faint) == 1)} less than {percent(_FAINT)} of the "

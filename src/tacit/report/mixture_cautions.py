@@ -17,7 +17,7 @@ __all__ = ["mixture_cautions"]
 _ALIKE = 0.8  # Overlap from which two components are hardly two.
 _LITTLE_USED = 0.2  # Proportion of a public range; a column that takes up less has bounds that are too wide.
 _MUCH_OUTSIDE = 0.1  # Proportion of the model's rows outside the bounds that is worth a caution.
-_MOST_NAMED = 6
+_MOST_NAMED = 6  # Pairs of components that a caution names.
 
 
 def mixture_cautions(view: MixtureView, certificate: Certificate) -> list[Caution]:
@@ -66,7 +66,7 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
 
 def _bounds(view: MixtureView) -> list[Caution]:
     cautions = []
-    unused = [(column, share) for column in view.numbers if (share := _used_proportion(view, column)) < _LITTLE_USED]
+    unused = [(column, used) for column in view.numbers if (used := _used_proportion(view, column)) < _LITTLE_USED]
     if unused:
         text = (
             f"Three standard deviations around all components take up little of the range of {_columns(unused)}. If "
@@ -74,7 +74,7 @@ def _bounds(view: MixtureView) -> list[Caution]:
             "little by them, the methods “joint” and “per_parameter” a lot."
         )
         cautions.append(Caution("note", "Public ranges are little used", text))
-    beyond = [(column, share) for column in view.numbers if (share := _outside(view, column)) > _MUCH_OUTSIDE]
+    beyond = [(column, outside) for column in view.numbers if (outside := _outside(view, column)) > _MUCH_OUTSIDE]
     if beyond:
         text = (
             f"The model places many rows beyond the range of {_columns(beyond)}, where none can be: bell curves fit a "
@@ -85,8 +85,8 @@ def _bounds(view: MixtureView) -> list[Caution]:
 
 
 def _used_proportion(view: MixtureView, column: NumberColumn) -> float:
-    means, reach = view.means[:, column.place], 3 * view.deviations(column.place)
-    low, high = np.clip([(means - reach).min(), (means + reach).max()], column.low, column.high)
+    means, extents = view.means[:, column.place], 3 * view.deviations(column.place)
+    low, high = np.clip([(means - extents).min(), (means + extents).max()], column.low, column.high)
     return float((high - low) / (column.high - column.low))
 
 
@@ -97,4 +97,4 @@ def _outside(view: MixtureView, column: NumberColumn) -> float:
 
 
 def _columns(named: list[tuple[NumberColumn, float]]) -> str:
-    return join_some([f"{column.name} ({percent(share)})" for column, share in named])
+    return join_some([f"{column.name} ({percent(proportion)})" for column, proportion in named])

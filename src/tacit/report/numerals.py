@@ -10,7 +10,7 @@ _LARGEST_LOGARITHM = 20.0  # Largest logarithm of a factor that is written out.
 
 
 def number(value: float, decimals: int) -> str:
-    """Return a number with so many decimals, with thousands set apart, or in powers of ten if it is huge or tiny.
+    """Return a number to `decimals` places with thousands set apart, or in powers of ten if it is huge or tiny.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def power_of_ten(exponent: int) -> str:
 
 
 def to_digits(value: float, digits: int = 3) -> str:
-    """Return a number to so many significant digits.
+    """Return a number to `digits` significant digits.
 
     Examples
     --------
@@ -81,34 +81,34 @@ def factor(logarithm: float) -> str:
     return to_digits(math.exp(logarithm))
 
 
-def spread(mean: float, deviation: float, reach: float) -> tuple[str, str]:
-    """Return a mean and its standard deviation, both to the deviation's second digit, but no finer than 1% of `reach`.
+def spread(mean: float, deviation: float, extent: float) -> tuple[str, str]:
+    """Return a mean and its standard deviation, both to the deviation's second digit, but no finer than 1% of `extent`.
 
     Examples
     --------
     >>> spread(2.8604, 4.5043, 9.0), spread(41234.0, 1234.0, 5000.0), spread(0.00001, 0.0003, 2.0)
     (('2.9', '4.5'), ('41,200', '1,200'), ('0.00', '<0.01'))
     """
-    finest = 2 - math.floor(math.log10(reach))
+    finest = 2 - math.floor(math.log10(extent))
     decimals = min(finest, 1 - math.floor(math.log10(deviation))) if deviation > 0 else finest
     if decimals <= 6 and deviation < 0.5 * 10.0**-decimals:
         return number(mean, decimals), f"<{number(10.0**-decimals, decimals)}"
     return number(round(mean, decimals), decimals), number(round(deviation, decimals), decimals)
 
 
-def percent(share: float) -> str:
-    """Return a share in per cent, without more digits than help.
+def percent(proportion: float) -> str:
+    """Return a proportion in per cent, without more digits than help.
 
     Examples
     --------
     >>> percent(0.547), percent(0.0312), percent(0.004), percent(0.0002), percent(0.9999), percent(1.0), percent(0.0)
     ('55%', '3%', '0.4%', '<0.1%', '>99.9%', '100%', '0%')
     """
-    if 0 < share < 0.001:
+    if 0 < proportion < 0.001:
         return "<0.1%"
-    if 0.999 < share < 1:
+    if 0.999 < proportion < 1:
         return ">99.9%"
-    return f"{share:.0%}" if share in (0, 1) or 0.0095 <= share <= 0.9905 else f"{share:.1%}"
+    return f"{proportion:.0%}" if proportion in (0, 1) or 0.0095 <= proportion <= 0.9905 else f"{proportion:.1%}"
 
 
 def one_in(probability: float) -> str:

@@ -20,7 +20,7 @@ from tacit.report.numerals import join_words, scientific, to_digits
 from tacit.report.view import MixtureView, NumberColumn
 from tacit.tables.features import Feature
 
-COLOURS = 8
+COLOURS = 8  # Colours of the style sheet; components beyond begin again with the first.
 _SHOWN = 2.1  # Standard deviations around every centre that a picture takes in.
 _LABEL = 9.0  # Radius of a component's label, in pixels.
 _LOWEST = -12  # The curve is drawn to this power of ten of delta, or to the budget's if that is smaller.
@@ -49,10 +49,10 @@ def pair_picture(view: MixtureView, first: NumberColumn, second: NumberColumn, k
     heaviest = max(view.weights[group].sum() for group in groups)
     ellipses = []
     for group in sorted(groups, key=lambda group: -view.weights[group].sum()):
-        k, share = group[0], float(view.weights[group].sum() / heaviest)
+        k, relative_weight = group[0], float(view.weights[group].sum() / heaviest)
         covariance = view.covariances[k][np.ix_(places, places)] * np.outer([x.unit, y.unit], [x.unit, y.unit])
         centre = (x(view.means[k, first.place]), y(view.means[k, second.place]))
-        ellipses += [_ellipse(centre, covariance, size, k, share) for size in (2, 1)]
+        ellipses += [_ellipse(centre, covariance, size, k, relative_weight) for size in (2, 1)]
     centres = np.array([[x(m[first.place]), y(m[second.place])] for m in view.means[[group[0] for group in groups]]])
     words = "; ".join(
         f"component {_names(group)} around {to_digits(view.means[group[0], first.place])} and "
@@ -95,7 +95,7 @@ def centres_picture(view: ClusterView, i: int, j: int, key: str) -> Html:
 
 
 def density_picture(view: MixtureView, column: NumberColumn, key: str) -> Html:
-    """Return the density of a single column: each component's share of it, and their sum."""
+    """Return the density of a single column: what each component adds to it, and their sum."""
     x = Scale(*_window(view, column), 30.0, 470.0)
     grid = np.linspace(x.low, x.high, 241)
     deviations = view.deviations(column.place)[:, None]
@@ -133,10 +133,10 @@ def range_strip(low: float, high: float, means: Array, deviations: Array | None 
         [means, *([] if deviations is None else [means - 2 * deviations, means + 2 * deviations])], low, high
     )
     marks = []
-    for k, (mean, *reach) in enumerate(inside.T.tolist()):
+    for k, (mean, *ends) in enumerate(inside.T.tolist()):
         y = gap * k + 5.0
-        if reach:
-            marks.append(element("line", x1=x(reach[0]), x2=x(reach[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
+        if ends:
+            marks.append(element("line", x1=x(ends[0]), x2=x(ends[1]), y1=y, y2=y, class_=f"whisker {colour(k)}"))
         marks.append(element("circle", cx=x(mean), cy=y, r=2.4, class_=f"dot {colour(k)}"))
     track = element("path", d=f"M2 0V{height}M138 0V{height}", class_="axis")
     words = f"Where {'it lies' if len(means) == 1 else 'they lie'} between {to_digits(low)} and {to_digits(high)}"
@@ -176,8 +176,8 @@ def curve_picture(certificate: Certificate, key: str) -> Html:
 def curve(certificate: Certificate) -> tuple[Array, Array]:
     """Return epsilons and deltas to draw, from 0 to beyond the budget."""
     epsilons, deltas = certificate.plan.curve()
-    reach = 1.15 * certificate.budget.epsilon
-    return (epsilons, deltas) if epsilons[-1] >= reach else certificate.plan.curve(np.linspace(0.0, reach, 101))
+    last = 1.15 * certificate.budget.epsilon
+    return (epsilons, deltas) if epsilons[-1] >= last else certificate.plan.curve(np.linspace(0.0, last, 101))
 
 
 def lowest_power(certificate: Certificate) -> int:
@@ -188,8 +188,8 @@ def lowest_power(certificate: Certificate) -> int:
 
 def _window(view: MixtureView, column: NumberColumn) -> tuple[float, float]:
     """Return the part of an axis to show: all components, from the private parameters alone."""
-    means, reach = view.means[:, column.place], _SHOWN * view.deviations(column.place)
-    low, high = float((means - reach).min()), float((means + reach).max())
+    means, extents = view.means[:, column.place], _SHOWN * view.deviations(column.place)
+    low, high = float((means - extents).min()), float((means + extents).max())
     margin = 0.04 * (high - low)  # A component may be all but a line at the edge.
     return low - margin, high + margin
 
@@ -201,7 +201,7 @@ def _room(centres: Array, feature: Feature) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _ellipse(centre: tuple[float, float], covariance: Array, size: int, component: int, share: float) -> Html:
+def _ellipse(centre: tuple[float, float], covariance: Array, size: int, component: int, relative_weight: float) -> Html:
     variances, directions = np.linalg.eigh(covariance)
     radii = size * np.sqrt(np.maximum(variances, 0.0))
     angle = math.degrees(math.atan2(directions[1, 1], directions[0, 1]))
@@ -211,7 +211,7 @@ def _ellipse(centre: tuple[float, float], covariance: Array, size: int, componen
         ry=max(0.5, float(radii[0])),
         transform=f"translate({centre[0]:.1f} {centre[1]:.1f}) rotate({angle:.1f})",
         class_=f"sigma{size} {colour(component)}",
-        fill_opacity=round((0.08 if size == 2 else 0.12) + 0.16 * share, 2),
+        fill_opacity=round((0.08 if size == 2 else 0.12) + 0.16 * relative_weight, 2),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.regressions import MissingCovariateRegression, MixtureOfRegressions
+from tacit.regressions.options import columns_used
 from tacit.report.slopes_view import SlopesView, describe_columns
 
 
@@ -15,12 +16,15 @@ from tacit.report.slopes_view import SlopesView, describe_columns
 class RegressionView(SlopesView):
     """Coefficients of one regression or of several.
 
-    Levels of a column are measured from their average over all rows.
+    Levels of a column are measured from their average over all rows; where inputs were chosen, from levels that were
+    not, as these add nothing.
 
     Parameters
     ----------
     weights, scales : (K,) arrays
         Scales are standard deviations of residuals.
+    chosen_from : int, optional
+        How many input columns there were to choose from, if the features are chosen ones. Nothing is known of others.
 
     Examples
     --------
@@ -35,19 +39,21 @@ class RegressionView(SlopesView):
 
     weights: Array
     scales: Array
+    chosen_from: int | None = None
 
     @classmethod
     def of(cls, model: MixtureOfRegressions | MissingCovariateRegression) -> RegressionView:
         """Return the view of a fitted regression, or of a mixture of them."""
         one = isinstance(model, MissingCovariateRegression)
         intercepts = np.array([model.intercept_]) if one else model.intercept_
-        columns = describe_columns(model)
-        found = columns["features"]
+        columns, used = describe_columns(model), columns_used(model)
+        chosen_from = None if model.sparsity is None else len({each.column for each in columns["features"]})
+        found = columns["features"] = tuple(columns["features"][j] for j in used)
         units = np.array([each.unit for each in found])
-        slopes = np.atleast_2d(model.coef_) / units
+        slopes = np.atleast_2d(model.coef_)[:, used] / units
         middles = np.array([each.display(mean) for each, mean in zip(found, model.inputs_mean_)])
         steps = np.sqrt(np.diag(model.inputs_covariance_)) * units
-        steps[[each.is_share for each in found]] = 1.0
+        steps[[each.is_proportion for each in found]] = 1.0
         view = cls(
             **columns,
             intercepts=intercepts - slopes @ np.array([each.middle for each in found]),
@@ -57,16 +63,26 @@ class RegressionView(SlopesView):
             steps=steps,
             weights=np.ones(1) if one else model.weights_,
             scales=np.array([model.scale_]) if one else model.scales_,
+            chosen_from=chosen_from,
         )
         covariances = model._coefficient_covariances()
         covariances = None if covariances is None else covariances / np.outer(units, units)
         return view.from_average(covariances, view.average_row())
 
+    @property
+    def input_columns(self) -> int:
+        """How many input columns the table has, chosen or not."""
+        return len(self.columns) if self.chosen_from is None else self.chosen_from
+
+    def levels(self) -> list[list[int]]:
+        """Return the features of each column with levels; of chosen inputs none, as each counts by itself."""
+        return super().levels() if self.chosen_from is None else []
+
     def telling(self, most: int) -> list[int]:
         """Return the features that are numbers in whose effects components differ most, or the strongest of one."""
         apart = np.ptp(self.effects, axis=0) if self.count > 1 else np.abs(self.effects[0])
         order = np.argsort(-apart, kind="stable").tolist()
-        return [j for j in order if not self.features[j].is_share][:most]
+        return [j for j in order if not self.features[j].is_proportion][:most]
 
     def copies(self) -> list[list[int]]:
         """Return groups of regressions that are the same."""

@@ -15,7 +15,7 @@ from tacit.report.slope_tables import coefficient_table
 from tacit.report.tables import chip, chip_heads
 
 _MOST_DOTS = 20  # Inputs in the picture of effects.
-_MOST_LINES = 3
+_MOST_LINES = 3  # Inputs whose lines are drawn.
 _ONE = "{target} is explained by {inputs}, each weighed by its coefficient. All numbers are estimates with noise."
 _SEVERAL = (
     "{target} is explained by {inputs}. There are {count} groups of rows, or components, in each of which inputs count "
@@ -25,6 +25,11 @@ _SEVERAL = (
 _STEPS = (
     "How much is added to {target} as a column of numbers grows by one standard deviation, by a level where the "
     "others would have their average, or by being true."
+)
+_CHOSEN = " Which columns matter was chosen privately; all others have coefficients of 0."
+_CHOSEN_STEPS = (
+    "How much is added to {target} as a column of numbers grows by one standard deviation, by a level rather than one "
+    "that was not chosen, or by being true."
 )
 _WHISKERS = {
     "regressions": " Lines are 90% intervals, as if it were known which row is of which group.",
@@ -41,7 +46,7 @@ def present(
     several = view.count > 1
     return Presentation(
         f"{f'Mixture of {view.count} regressions' if several else 'Regression'} of {view.target}",
-        len(view.columns) + 1,
+        view.input_columns + 1,
         view.ignored,
         regression_cautions(view, certificate),
         results(view, certificate, gaps=gaps),
@@ -52,35 +57,44 @@ def present(
 
 def results(view: RegressionView, certificate: Certificate, *, gaps: bool) -> Html:
     """Return weights, pictures and a table of coefficients; `gaps` is whether cells of inputs could be missing."""
-    words = {"target": view.target[0].upper() + view.target[1:], "inputs": plural(len(view.columns), "input column")}
-    shown = view.strongest(_MOST_DOTS)
-    caption = _STEPS.format(target=view.target)
-    if view.errors is not None:
-        caption += _WHISKERS["gaps" if gaps else "regressions"]
-    if view.count > 1:
-        caption += " Components stand one below the other, the first on top."
-    if len(view.features) > len(shown):
-        caption += f" Of {len(view.features):,} inputs, the {len(shown)} that add most are shown."
-    picture = effects_picture(view, shown, "effects", f"added to {view.target}")
-    several = view.count > 1
+    several, chosen = view.count > 1, view.chosen_from is not None
+    inputs = plural(view.input_columns, "input column")
+    if chosen:
+        inputs = f"{len(view.columns):,} of {inputs}"
+    target = view.target[0].upper() + view.target[1:]
+    about = (_SEVERAL if several else _ONE).format(count=view.count, target=target, inputs=inputs)
     return together(
-        element("p", (_SEVERAL if several else _ONE).format(count=view.count, **words)),
+        element("p", about + _CHOSEN * chosen),
         *(
             [element("h3", "How many rows belong to each"), weight_bars(view.weights, certificate.rows)]
             if several
             else []
         ),
         element("h3", f"What inputs add to {view.target}"),
-        element(
-            "figure",
-            _legend(view) if several else None,
-            picture,
-            element("figcaption", caption),
-            class_="card single",
-        ),
+        _effects(view, gaps=gaps),
         *_lines(view),
         element("h3", "Coefficients"),
         _table(view),
+    )
+
+
+def _effects(view: RegressionView, *, gaps: bool) -> Html:
+    shown = view.strongest(_MOST_DOTS)
+    if not shown:
+        return element("p", "Nothing: every coefficient is zero.")
+    caption = (_STEPS if view.chosen_from is None else _CHOSEN_STEPS).format(target=view.target)
+    if view.errors is not None:
+        caption += _WHISKERS["gaps" if gaps else "regressions"]
+    if view.count > 1:
+        caption += " Components stand one below the other, the first on top."
+    if len(view.features) > len(shown):
+        caption += f" Of {len(view.features):,} inputs, the {len(shown)} that add most are shown."
+    return element(
+        "figure",
+        _legend(view) if view.count > 1 else None,
+        effects_picture(view, shown, "effects", f"added to {view.target}"),
+        element("figcaption", caption),
+        class_="card single",
     )
 
 

@@ -108,10 +108,10 @@ def cautions_section(found: list[Caution]) -> Html:
     items = (
         element(
             "li",
-            element("span", caution.level, class_="level"),
+            element("span", caution.severity, class_="level"),
             element("b", caution.title),
             element("p", caution.text),
-            class_=f"card {caution.level}",
+            class_=f"card {caution.severity}",
         )
         for caution in found
     )

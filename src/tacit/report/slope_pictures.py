@@ -14,19 +14,21 @@ from tacit.report.markup import Html, element
 from tacit.report.numerals import factor, percent, to_digits
 from tacit.report.pictures import badges, colour, curve_path, picture
 from tacit.report.regression_view import RegressionView
-from tacit.report.slopes_view import REACH, SlopesView, is_level, level_name, window_around
+from tacit.report.slopes_view import HALF_WIDTH, SlopesView, is_level, level_name, window_around
 
 _LONGEST_NAME = 18  # Characters of a name beside a row.
-_WIDTH, _LEFT = 400, 144.0
+_WIDTH, _LEFT = 400, 144.0  # Pixels of the picture, and where its plot begins.
 _TALLEST = 15.0  # Pixels that the mark of one prediction takes up.
-_TOP, _HEADING = 8.0, 19.0
-_MOST_REACH = 0.5  # Intervals are drawn this far beyond the dots, as a proportion of the width of all dots,
-_USUAL_REACH = 1.5  # or, if that is longer, this many times half the width of the median interval.
+_TOP, _HEADING = 8.0, 19.0  # Pixels above the first row, and of a heading.
+# Intervals end at most this far beyond the dots, relative to the width of the dots.
+_MOST_BEYOND = 0.5
+# Or at this multiple of the median half-width, if that is longer.
+_MEDIAN_MULTIPLE = 1.5
 _REACH = 2.0  # Standard deviations of an input that a picture takes in.
-_POINTS = 61
+_POINTS = 61  # Points of a curve.
 MOST_CURVES = 8  # Classes whose curves are drawn.
 _UP = (258.0, 10.0)  # Pixels where the vertical axis begins and ends.
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_PROBABILITIES = (0.0, 0.25, 0.5, 0.75, 1.0)  # Ticks where the vertical axis has probabilities.
 
 
 class _Row(NamedTuple):
@@ -46,7 +48,7 @@ def effects_picture(view: SlopesView, shown: list[int], key: str, label: str, *,
     logarithm, and the axis says what it multiplies by.
     """
     effects = view.effects
-    reach = np.zeros_like(effects) if view.effect_errors is None else REACH * view.effect_errors
+    reach = np.zeros_like(effects) if view.effect_errors is None else HALF_WIDTH * view.effect_errors
     x = _across(effects[:, shown], reach[:, shown])
     rows, stripes = _rows(view, shown)
     y = Scale(0.0, 1.0, rows[-1].bottom, _TOP)
@@ -117,18 +119,18 @@ def response_picture(view: LinearView, feature: int, key: str, beside: list[int]
         predicted,
         [[int(k)] for k in np.sort(np.argsort(-predicted.max(axis=1), kind="stable")[:MOST_CURVES])],
         np.array([residual]) if residual else None,
-        shares=likely,
+        probabilities=likely,
         marks=view.marks,
     )
 
 
-def _across(effects: Array, reach: Array) -> Scale:
+def _across(effects: Array, half_widths: Array) -> Scale:
     """Return the horizontal axis: all dots, and intervals unless they are much longer than that."""
     low, high = min(0.0, float(effects.min())), max(0.0, float(effects.max()))
-    beyond = max(_MOST_REACH * (high - low), _USUAL_REACH * float(np.median(reach)))
+    beyond = max(_MOST_BEYOND * (high - low), _MEDIAN_MULTIPLE * float(np.median(half_widths)))
     low, high = (
-        max(float((effects - reach).min(initial=low)), low - beyond),
-        min(float((effects + reach).max(initial=high)), high + beyond),
+        max(float((effects - half_widths).min(initial=low)), low - beyond),
+        min(float((effects + half_widths).max(initial=high)), high + beyond),
     )
     margin = 0.04 * (high - low) or 1.0
     return Scale(low - margin, high + margin, _LEFT, _WIDTH - 12.0)
@@ -202,7 +204,7 @@ def _curves(
     groups: list[list[int]],
     around: Array | None,
     *,
-    shares: bool = False,
+    probabilities: bool = False,
     marks: Sequence[str] = (),
 ) -> Html:
     """Return curves (K, values), with a shade around each; groups are of curves that are the same.
@@ -210,7 +212,7 @@ def _curves(
     Curves are called by their `marks`, or by their numbers.
     """
     x = Scale(float(values[0]), float(values[-1]), 62.0, 342.0)
-    heights = Ticks(_SHARES, tuple(map(percent, _SHARES))) if shares else ticks(y.low, y.high)
+    heights = Ticks(_PROBABILITIES, tuple(map(percent, _PROBABILITIES))) if probabilities else ticks(y.low, y.high)
     bands, paths = [], []
     for k, *_ in groups:
         if around is not None:

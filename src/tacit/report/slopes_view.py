@@ -13,9 +13,9 @@ from tacit.report.feature_views import FeatureView, ignored_columns
 from tacit.tables.features import Feature, features
 
 NAMELESS = "the target"  # What the target is called if it is an array, which has no name.
-LEVEL = 0.9  # How often intervals should hold the truth.
-REACH = float(ndtri(0.5 + LEVEL / 2))  # Half the width of an interval, in standard errors.
-_LEAST_SHARE = 1e-3  # Least proportion of rows that a level is taken to have; noise may put it at 0 or below.
+CONFIDENCE = 0.9  # How often intervals should hold the truth.
+HALF_WIDTH = float(ndtri(0.5 + CONFIDENCE / 2))  # Half the width of an interval, in standard errors.
+_LEAST_PROPORTION = 1e-3  # Least proportion of rows that a level is taken to have; noise may put it at 0 or below.
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class SlopesView(FeatureView):
         Standard errors of slopes, where they are known.
     middles, steps : (d,) arrays
         Means of features as they are shown; and by how much they change at one stroke, so that they can be compared:
-        usually one standard deviation of numbers, and from none to all of shares.
+        usually one standard deviation of numbers, and from none to all of proportions.
     """
 
     target: str
@@ -65,7 +65,7 @@ class SlopesView(FeatureView):
         Without standard errors all of an effect counts as sure.
         """
         errors = self.effect_errors
-        return np.abs(self.effects) if errors is None else np.maximum(np.abs(self.effects) - REACH * errors, 0.0)
+        return np.abs(self.effects) if errors is None else np.maximum(np.abs(self.effects) - HALF_WIDTH * errors, 0.0)
 
     def strongest(self, most: int) -> list[int]:
         """Return the features with the largest effects in any prediction, the largest first, and none without any.
@@ -94,10 +94,10 @@ class SlopesView(FeatureView):
         return list(groups.values())
 
     def average_row(self) -> Array:
-        """Return an average row, as it is shown: of columns with levels, their shares."""
+        """Return an average row, as it is shown: of columns with levels, their proportions."""
         row = self.middles.copy()
         for places in self.levels():
-            row[places] = level_shares(self.middles[places])
+            row[places] = level_proportions(self.middles[places])
         return row
 
     def at_average(self, feature: int, values: Array) -> Array:
@@ -138,27 +138,27 @@ def describe_columns(model: Any) -> dict[str, Any]:
     }
 
 
-def window_around(middle: float, reach: float, feature: Feature) -> Array:
-    """Return the two ends of a feature's values within reach of its middle, inside its public range."""
-    ends = np.clip([middle - reach, middle + reach], feature.low, feature.high)
-    return ends if ends[0] < ends[1] else np.array([middle - reach, middle + reach])  # The mean is at the very edge.
+def window_around(middle: float, extent: float, feature: Feature) -> Array:
+    """Return the two ends of a feature's values up to `extent` from its middle, inside its public range."""
+    ends = np.clip([middle - extent, middle + extent], feature.low, feature.high)
+    return ends if ends[0] < ends[1] else np.array([middle - extent, middle + extent])  # The mean is at the very edge.
 
 
-def level_shares(measured: Array) -> Array:
-    """Return shares that add up to 1, from noisy ones.
+def level_proportions(measured: Array) -> Array:
+    """Return proportions that add up to 1, from noisy ones.
 
     Examples
     --------
-    >>> level_shares(np.array([0.5, 0.52, -0.3])).round(2)
+    >>> level_proportions(np.array([0.5, 0.52, -0.3])).round(2)
     array([0.49, 0.51, 0.  ])
     """
-    shares = np.clip(measured, _LEAST_SHARE, 1.0)
-    return shares / shares.sum()
+    proportions = np.clip(measured, _LEAST_PROPORTION, 1.0)
+    return proportions / proportions.sum()
 
 
 def is_level(feature: Feature) -> bool:
     """Return whether it is one level of several, and not a column of true and false."""
-    return feature.is_share and feature.label != feature.column
+    return feature.is_proportion and feature.label != feature.column
 
 
 def level_name(feature: Feature) -> str:
@@ -166,7 +166,7 @@ def level_name(feature: Feature) -> str:
 
     Examples
     --------
-    >>> level_name(Feature("plan", "plan=paid", 0.0, 1.0, is_share=True)), level_name(Feature("age", "age", 0, 99))
+    >>> level_name(Feature("plan", "plan=paid", 0.0, 1.0, is_proportion=True)), level_name(Feature("age", "age", 0, 99))
     ('paid', 'age')
     """
     return feature.label[len(feature.column) + 1 :] if is_level(feature) else feature.label

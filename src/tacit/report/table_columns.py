@@ -20,10 +20,10 @@ _INTRODUCTION = (
     "which shows in synthetic rows. All numbers are estimates with noise."
 )
 _BARS = 30  # Bars in the picture of a column of numbers.
-_MOST_LEVELS = 12
+_MOST_LEVELS = 12  # Levels in the picture of a column, the most frequent ones.
 _CORE = (0.01, 0.99)  # Quantiles between which a column of numbers is drawn.
 _LEAST_GAP = 0.001  # Least proportion of missing cells that is told.
-_WIDTH, _HEIGHT = 300.0, 90.0
+_WIDTH, _HEIGHT = 300.0, 90.0  # Pixels of a picture.
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class TableView:
 
     Parameters
     ----------
-    shares : dict of arrays
+    proportions : dict of arrays
         Probabilities of the bins of numbers, or of levels, by column. One more may be that of missing cells.
     edges : dict of arrays
         Edges of the bins of numbers, by column.
@@ -44,7 +44,7 @@ class TableView:
         Names of columns that the schema leaves out.
     """
 
-    shares: dict[str, Array]
+    proportions: dict[str, Array]
     edges: dict[str, Array]
     levels: dict[str, list[str]]
     whole: frozenset[str]
@@ -67,19 +67,19 @@ class TableView:
         return cls(model.probabilities_, model.edges_, levels, frozenset(whole), ignored)
 
     def missing(self, name: str) -> float:
-        """Return the share of rows whose cell is missing."""
+        """Return the proportion of rows whose cell is missing."""
         cells = len(self.edges[name]) - 1 if name in self.edges else len(self.levels[name])
-        return float(self.shares[name][cells:].sum())
+        return float(self.proportions[name][cells:].sum())
 
     def histogram(self, name: str) -> tuple[float, float, Array]:
-        """Return where a column of numbers begins and ends, but for few rows, and the shares of even bins between."""
+        """Return where a column of numbers begins and ends, but for few rows, and proportions of even bins between."""
         edges = self.edges[name]
-        shares = self.shares[name][: len(edges) - 1]
-        reached = np.concatenate([[0.0], np.cumsum(shares)]) / max(shares.sum(), 1e-300)
-        low, high = np.interp(_CORE, reached, edges)
+        proportions = self.proportions[name][: len(edges) - 1]
+        cumulative = np.concatenate([[0.0], np.cumsum(proportions)]) / max(proportions.sum(), 1e-300)
+        low, high = np.interp(_CORE, cumulative, edges)
         low = edges[np.searchsorted(edges, low, "right") - 1]
         high = edges[min(np.searchsorted(edges, high), len(edges) - 1)]
-        bars = np.diff(np.interp(np.linspace(low, high, _BARS + 1), edges, reached))
+        bars = np.diff(np.interp(np.linspace(low, high, _BARS + 1), edges, cumulative))
         return float(low), float(high), bars
 
 
@@ -87,13 +87,13 @@ def present(model: TableModel, certificate: Certificate, pairs: Pairs) -> Presen
     """Return what the page shows of a model of a table."""
     refuse_pairs(pairs)
     view = TableView.of(model)
-    title = f"Model of a table of {plural(len(view.shares), 'column')}"
-    return Presentation(title, len(view.shares), view.ignored, table_cautions(certificate), results(view))
+    title = f"Model of a table of {plural(len(view.proportions), 'column')}"
+    return Presentation(title, len(view.proportions), view.ignored, table_cautions(certificate), results(view))
 
 
 def results(view: TableView) -> Html:
     """Return a picture of each column."""
-    figures = (element("figure", *_column(view, name), class_="card") for name in view.shares)
+    figures = (element("figure", *_column(view, name), class_="card") for name in view.proportions)
     return together(
         element("p", _INTRODUCTION),
         element("h3", "How rows are spread"),
@@ -115,14 +115,14 @@ def _column(view: TableView, name: str) -> list[Html]:
             low, high = low + 0.5, high - 0.5
         ends = element("p", element("span", to_digits(low)), element("span", to_digits(high)), class_="ends small soft")
         return [title, _bars(bars, f"{name}, from {to_digits(low)} to {to_digits(high)}"), ends]
-    shares = view.shares[name][: len(view.levels[name])]
-    order = np.argsort(-shares, kind="stable")
+    proportions = view.proportions[name][: len(view.levels[name])]
+    order = np.argsort(-proportions, kind="stable")
     items = (
         element(
             "li",
             element("span", view.levels[name][at], class_="level-name"),
-            element("span", class_="bar c1", style=f"--share:{100 * shares[at] / shares.max():.1f}%"),
-            element("span", percent(shares[at]), class_="amount"),
+            element("span", class_="bar c1", style=f"--share:{100 * proportions[at] / proportions.max():.1f}%"),
+            element("span", percent(proportions[at]), class_="amount"),
         )
         for at in order[:_MOST_LEVELS]
     )
@@ -131,17 +131,17 @@ def _column(view: TableView, name: str) -> list[Html]:
     return [title, element("ol", *items, class_="weights levels"), together(rest)]
 
 
-def _bars(shares: Array, label: str) -> Html:
-    tallest, step = max(float(shares.max()), 1e-300), _WIDTH / len(shares)
+def _bars(proportions: Array, label: str) -> Html:
+    tallest, step = max(float(proportions.max()), 1e-300), _WIDTH / len(proportions)
     bars = (
         element(
             "rect",
             x=float(at * step),
-            y=float(_HEIGHT * (1 - share / tallest)),
+            y=float(_HEIGHT * (1 - proportion / tallest)),
             width=float(step - 1),
-            height=float(_HEIGHT * share / tallest),
+            height=float(_HEIGHT * proportion / tallest),
         )
-        for at, share in enumerate(shares.tolist())
+        for at, proportion in enumerate(proportions.tolist())
     )
     return element("svg", *bars, viewBox=f"0 0 {_WIDTH:g} {_HEIGHT:g}", class_="bars", role="img", aria_label=label)
 

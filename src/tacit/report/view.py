@@ -91,8 +91,8 @@ class MixtureView:
             columns,
             () if schema is None else tuple(name for name in schema.names if name not in schema.used),
             {
-                name: shares[:, ::-1] if name in true_first else shares
-                for name, shares in getattr(model, "level_probabilities_", {}).items()
+                name: each[:, ::-1] if name in true_first else each
+                for name, each in getattr(model, "level_probabilities_", {}).items()
             },
             model.outliers_ if model.outliers_ is not None and model.outliers_.weight else None,
         )
@@ -121,10 +121,10 @@ class MixtureView:
         mean = float(weights @ means)
         return mean, math.sqrt(weights @ (variances + (means - mean) ** 2))
 
-    def shares(self, column: LevelColumn) -> Array:
-        """Return the share of each level in each component, (K, levels), and in the last row, overall."""
-        shares = self.probabilities[column.name]
-        return np.vstack([shares, self.weights @ shares])
+    def level_proportions(self, column: LevelColumn) -> Array:
+        """Return the proportion of each level in each component, (K, levels), and in the last row, overall."""
+        by_component = self.probabilities[column.name]
+        return np.vstack([by_component, self.weights @ by_component])
 
     def copies(self) -> list[list[int]]:
         """Return groups of components that are the same."""
@@ -147,8 +147,8 @@ class MixtureView:
         middle, apart = (first + second) / 2, (self.means[i] - self.means[j]) / units
         volumes = np.linalg.slogdet(np.stack([middle, first, second]))[1]
         distance = apart @ np.linalg.solve(middle, apart) / 8 + (volumes[0] - (volumes[1] + volumes[2]) / 2) / 2
-        levels = [float(np.sqrt(shares[i] * shares[j]).sum()) for shares in self.probabilities.values()]
-        return float(np.exp(-max(0.0, distance)) * math.prod(min(1.0, share) for share in levels))
+        overlaps = [float(np.sqrt(each[i] * each[j]).sum()) for each in self.probabilities.values()]
+        return float(np.exp(-max(0.0, distance)) * math.prod(min(1.0, overlap) for overlap in overlaps))
 
     def best_pairs(self, most: int) -> list[Pair]:
         """Return the pairs of number columns, by position among them, that tell components apart best.
@@ -203,8 +203,8 @@ class MixtureView:
 
 
 def _columns(domain: Domain) -> tuple[NumberColumn | LevelColumn, ...]:
-    reach = math.sqrt(domain.columns) if domain.ball else 1.0
-    low, high = domain.centre - reach * domain.scale, domain.centre + reach * domain.scale
+    extent = math.sqrt(domain.columns) if domain.ball else 1.0
+    low, high = domain.centre - extent * domain.scale, domain.centre + extent * domain.scale
     if domain.schema is None:
         names = domain.names or [f"column {j + 1}" for j in range(domain.columns)]
         return tuple(NumberColumn(str(name), j, low[j], high[j]) for j, name in enumerate(names))

@@ -87,12 +87,12 @@ def trimming_interval(counts: Array, noise: float, tail: Tail, trim: float) -> t
     (-3.2, 3.2)
     """
     seen, edges = _estimated_counts(counts, noise, tail, extrapolate=False), Magnitudes.edges()
-    reached = np.append(0.0, np.cumsum(seen))
+    cumulative = np.append(0.0, np.cumsum(seen))
     quantiles = []
     for probability in (trim, 1 - trim):
-        rank = probability * reached[-1]
-        place = int(np.clip(np.searchsorted(reached, rank, side="right") - 1, 0, len(seen) - 1))
-        part = (rank - reached[place]) / seen[place] if seen[place] > 0 else 0.0
+        rank = probability * cumulative[-1]
+        place = int(np.clip(np.searchsorted(cumulative, rank, side="right") - 1, 0, len(seen) - 1))
+        part = (rank - cumulative[place]) / seen[place] if seen[place] > 0 else 0.0
         quantiles.append(float(edges[place, 0] + part * (edges[place, 1] - edges[place, 0])))
     low, high = quantiles
     return (low, high) if low < high else (low - abs(low) - 2.0**-30, high + abs(high) + 2.0**-30)

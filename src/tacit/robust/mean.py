@@ -60,7 +60,7 @@ class RobustMean(PrivateEstimator):
         "clipped" and "robust", and for the others found with a fifth of the budget, which pays off where values are far
         from 0 compared with their spread, as years or body temperatures are. Pass 0 where they are not, as incomes.
     trim : float, default 0.05
-        For "trimmed": the share of values that is left out on either side, from 0.001 to 0.45.
+        For "trimmed": the proportion of values that is left out on either side, from 0.001 to 0.45.
     epsilon : float, default 1.0
     delta : float, default 1e-6
         The privacy budget; delta may be 0.

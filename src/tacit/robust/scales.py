@@ -16,10 +16,10 @@ def deviation(influence: Influence, scale: Array, moment: Array, order: float, r
     The bias, and Bernstein's inequality: bounded values Y have |Y - EY| <= 2 B s, and, as |f(u)| <= |u|, a variance of
     at most M^(2/k) for k >= 2 and (B s)^(2-k) M for k < 2.
     """
-    reach = influence.bound * scale
-    variance = moment ** (2 / order) if order >= 2 else reach ** (2 - order) * moment
+    largest = influence.bound * scale
+    variance = moment ** (2 / order) if order >= 2 else largest ** (2 - order) * moment
     log = math.log(2 / failure)
-    third = 2 * reach * log / 3
+    third = 2 * largest * log / 3
     return (
         influence.bias(order) * moment / scale ** (order - 1)
         + (third + (third**2 + 2 * variance * log * rows) ** 0.5) / rows

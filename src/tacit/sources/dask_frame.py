@@ -25,7 +25,7 @@ from tacit.sources.partitions import (
 )
 from tacit.sources.source import Source
 
-_AT_ONCE = 8  # One task adds up so many partial sums.
+_AT_ONCE = 8  # One task adds up this many partial sums.
 
 
 class DaskSource(PartitionedSource):
@@ -127,12 +127,10 @@ def _total(function: Callable[[Any, bytes, int], Partial], partitions: Iterable[
 
     shared = dask.delayed(pickled)  # It is sent once, and not with each task.
     summed = dask.delayed(function, pure=True)
-    level = [summed(part, shared, number) for number, part in enumerate(partitions)]
-    while len(level) > 1:
-        level = [
-            dask.delayed(add_partials)(level[start : start + _AT_ONCE]) for start in range(0, len(level), _AT_ONCE)
-        ]
-    return dask.compute(level[0])[0]
+    sums = [summed(part, shared, number) for number, part in enumerate(partitions)]
+    while len(sums) > 1:
+        sums = [dask.delayed(add_partials)(sums[start : start + _AT_ONCE]) for start in range(0, len(sums), _AT_ONCE)]
+    return dask.compute(sums[0])[0]
 
 
 def _partition_sum(partition: Any, pickled: bytes, number: int) -> Partial:

@@ -22,8 +22,8 @@ from tacit.sources.source import BLOCK_ROWS, Source
 # Pandas writes the row labels of a frame as such columns, and hides them when it reads the file. They are not data.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 # These change the speed, which benchmarks/engines.py measures, and no guarantee.
-_STRETCH_ROWS = 16 * BLOCK_ROWS  # A file is opened once for at least so many rows.
-_BATCH_CELLS = 2**19  # So many cells are read at a time. Fewer take longer, and more take more memory.
+_STRETCH_ROWS = 16 * BLOCK_ROWS  # A file is opened once for at least this many rows.
+_BATCH_CELLS = 2**19  # This many cells are read at a time. Fewer take longer, and more take more memory.
 
 
 class ParquetSource(Source):

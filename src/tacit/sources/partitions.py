@@ -42,7 +42,7 @@ _UNLIKE = (
 )
 _Computed = TypeVar("_Computed")
 _MOST_PARTITIONS = 2**16  # The docstring says why.
-_MOST_WIDENED = 4  # Workers hold mapped rows with at most so many times the columns; categories can have many levels.
+_MOST_WIDENED = 4  # Workers hold mapped rows with at most this many times the columns; a category may have many levels.
 _MOVED = (
     "Rows were not found in the same order as in an earlier pass, so that they cannot be dealt out into shares. "
     "Persist the collection first (persist(), or a checkpoint), or write it to Parquet files and pass these."

@@ -32,10 +32,10 @@ from tacit.sources.summation import ONE_BLAS_THREAD, sum_over_streams
 
 BLOCK_ROWS = 8192  # The same number as in tacit.release.precision, where the proof needs it.
 # These change the speed, which benchmarks/engines.py measures, and no guarantee.
-_FEW_ROWS = 32 * BLOCK_ROWS  # One thread sums so few rows sooner than several that wait for each other.
-_STRIP_CELLS = 2**21  # So many cells are worked on at a time, in blocks of more than 256 columns.
+_FEW_ROWS = 32 * BLOCK_ROWS  # Up to this many rows, one thread is done sooner than several that wait for each other.
+_STRIP_CELLS = 2**21  # This many cells are worked on at a time, in blocks of more than 256 columns.
 _STRIP_ROWS = 64  # The number of rows of a strip is a multiple of this.
-_MOST_HELD = 2**27  # Mapped rows are held in memory if they take at most so many bytes, and the rows are there anyway.
+_MOST_HELD = 2**27  # Rows in memory are held mapped as well, if that takes at most this many bytes.
 
 
 class UnreadableCells(ValueError):

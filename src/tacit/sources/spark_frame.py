@@ -27,7 +27,7 @@ from tacit.sources.partitions import (
 from tacit.sources.source import Source
 
 _RESULT = "partial binary"  # The columns of what tasks return.
-_FEW = 32  # The driver adds up the sums of so few partitions itself, because a stage of tasks takes longer.
+_FEW = 32  # The driver itself adds up the sums of up to this many partitions: a stage of tasks takes longer.
 
 
 class SparkSource(PartitionedSource):

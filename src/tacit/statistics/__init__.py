@@ -1,6 +1,6 @@
 """Bounded statistics: functions of one row whose sums may be released, each with its sensitivity proved."""
 
-from tacit.lazy import moved_names
+from tacit.lazy import former_names
 from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.components import Components, DiagonalComponent
@@ -94,4 +94,9 @@ _MOVED = (
     "smoothed_bound",
     "smoothed_influence",
 )
-__getattr__ = moved_names(__name__, dict.fromkeys(_MOVED, "tacit.published.statistics"))
+__getattr__ = former_names(
+    __name__,
+    {},
+    {name: f"is tacit.published.statistics.{name} now." for name in _MOVED}
+    | {"StatedLoss": "is gone: the losses whose bounds are proved are the classes of tacit.statistics.losses."},
+)

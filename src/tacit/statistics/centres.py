@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 
 Labels = NDArray[np.intp]
 
@@ -54,7 +54,7 @@ class Centres:
 
         Of two that are equally near, it is the first. A row with NaN, or so far out that its products overflow, has an
         index too; the statistic must bound what such a row contributes. The index of a row does not depend on where in
-        the block the row stands: see ``filled_up``.
+        the block the row stands: see ``pad_rows``.
         """
         return self.short_labels(block).astype(np.intp)
 
@@ -63,7 +63,7 @@ class Centres:
         rows, kind = len(block), np.min_scalar_type(-self.count - 1)
         if self.count == 1:
             return np.zeros(rows, dtype=kind)
-        columns = filled_up(block.T)
+        columns = pad_rows(block.T)
         # Each centre's scores take an odd multiple of ROWS_AT_ONCE numbers. With a power of two, the scores of all
         # centres would compete for the same few places in the processor's cache.
         padded = columns.shape[1]

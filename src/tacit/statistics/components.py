@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 from tacit.statistics.ranges import MOST_UNSQUARED, check_numbers, check_sizes
 from tacit.statistics.row_vectors import RowVectors
 
@@ -115,7 +115,7 @@ class Components:
         Whitened rows are (K, 1 + d + some more, rows): there are as many zeros behind y as make products quick.
         Responsibilities are at least 0 and add up to 1, up to rounding. A row with a NaN, or so far out that its
         distance overflows, belongs to no component: its whitened values, norms and responsibilities are all 0. What is
-        computed for a row does not depend on where in the block it stands; see ``filled_up``.
+        computed for a row does not depend on where in the block it stands; see ``pad_rows``.
 
         `evidence` (K, rows) is the log likelihood of what else is known of each row, under each component. A row for
         which it is not finite belongs to no component.
@@ -126,7 +126,7 @@ class Components:
         space = _fresh if room is None else room
         lifted, distances, lost = self._distances(block, space)
         if evidence is not None:
-            evidence = filled_up(evidence)
+            evidence = pad_rows(evidence)
             lost |= ~np.isfinite(evidence.sum(axis=0))
         if lost.any():
             lifted[:, :, lost] = 0.0
@@ -149,7 +149,7 @@ class Components:
         """
         _, distances, lost = self._distances(block, _fresh)
         if evidence is not None:
-            evidence = filled_up(evidence)
+            evidence = pad_rows(evidence)
             lost |= ~np.isfinite(evidence.sum(axis=0))
         distances[:, lost] = 0.0
         joint = self.log_joint(distances)
@@ -158,12 +158,12 @@ class Components:
         return log_total(joint, lost)[: len(block)]
 
     def _distances(self, block: Array, space: Callable[..., Array]) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Return (1, y, 0) with y = L_k^-1 (x - mu_k) for all rows x of a block, filled up, and all k (K, lines, rows).
+        """Return (1, y, 0) with y = L_k^-1 (x - mu_k) for all rows x of a block, padded, and all k (K, lines, rows).
 
         Also squared lengths of y, and which rows are too far for either.
         """
         affine: Array = self._affine  # type: ignore[attr-defined]
-        wide = len(block) + -len(block) % ROWS_AT_ONCE  # This is the width that filled_up returns.
+        wide = len(block) + -len(block) % ROWS_AT_ONCE  # This is the width that pad_rows returns.
         rows = space("rows", self.columns + 1, wide)
         rows[:-1, : len(block)] = block.T
         rows[:-1, len(block) :] = 0.0
@@ -223,7 +223,7 @@ class DiagonalComponent:
 
     def e_step(self, block: Array) -> RowVectors:
         """Return what :meth:`Components.e_step` returns, for K = 1; every row that can be measured has the weight 1."""
-        rows, columns = len(block), filled_up(block.T)
+        rows, columns = len(block), pad_rows(block.T)
         lifted = np.ones((1, self.columns + 1, columns.shape[1]))
         y = lifted[:, 1:]
         with np.errstate(over="ignore", invalid="ignore"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.arrays import Array
 from tacit.privacy import Relation
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
 from tacit.statistics.ranges import LEAST, check_sizes
@@ -172,9 +172,9 @@ def linear(coefficients: Array, x: Array, intercept: float) -> Array:
 def measure_rows(block: Array) -> tuple[Array, Array, Array, Array]:
     """Return x (d, rows), targets, squared lengths of x, and which rows are there, as 0 or 1.
 
-    The block is filled up, see ``filled_up``. Rows that cannot be measured are not there, and zero.
+    The block is padded, see ``pad_rows``. Rows that cannot be measured are not there, and zero.
     """
-    columns = filled_up(block.T)
+    columns = pad_rows(block.T)
     there = np.ones(columns.shape[1])
     there[len(block) :] = 0.0
     squares: Array = np.einsum("dr,dr->r", columns[:-1], columns[:-1])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MOST = 1e100  # The largest length, scale or weight: products of two squares of larger ones overflow.
-LEAST = 1 / MOST
+LEAST = 1 / MOST  # The smallest one.
 MOST_UNSQUARED = 1e200  # The largest factor: rows are divided by factors, which are never squared.
 
 

@@ -73,7 +73,7 @@ class TableLayout:
         return block[:, self.numbers], codes
 
 
-class Rows(NamedTuple):
+class EStep(NamedTuple):
     """Some rows of a block, as all components see them."""
 
     places: NDArray[np.intp]  # The numbers of the rows in the block.
@@ -183,7 +183,7 @@ class TableComponents:
         """The factors of the columns of numbers."""
         return self.gaussians.factors
 
-    def e_step(self, block: Array, missing: bool) -> Iterator[Rows]:
+    def e_step(self, block: Array, missing: bool) -> Iterator[EStep]:
         """Yield the rows of a block a few at a time, with responsibilities as in ``Components.e_step``.
 
         Without `missing`, rows with a NaN belong to no component. What is computed for a row does not depend on where
@@ -195,7 +195,7 @@ class TableComponents:
         whole = ~absent.any(axis=1)
         for places in _pieces(np.flatnonzero(whole), self.count * (self.columns + 1)):
             lifted, distances, responsibilities = self.gaussians.e_step(numbers[places], evidence[:, places])
-            yield Rows(
+            yield EStep(
                 places, codes[places], lifted[:, : 1 + self.columns], distances, responsibilities, None, absent[:0]
             )
         for places, piece in self._with_gaps(numbers, evidence, absent, np.flatnonzero(~whole)):
@@ -205,7 +205,7 @@ class TableComponents:
             responsibilities = np.exp(piece.joint - piece.joint.max(axis=0))
             responsibilities /= responsibilities.sum(axis=0)
             responsibilities = np.where(piece.lost, 0.0, responsibilities)
-            yield Rows(places, codes[places], lifted, piece.distances, responsibilities, piece.gaps, piece.patterns)
+            yield EStep(places, codes[places], lifted, piece.distances, responsibilities, piece.gaps, piece.patterns)
 
     def log_density(self, block: Array, missing: bool) -> Array:
         """Return the log density at each row, missing cells integrated out, as (rows,).

@@ -20,14 +20,13 @@ from tacit.synthesis.histograms import MOST_SPLIT, PARTS, ROUNDS, STANDS_OUT, Hi
 COLUMNS, FINER, PAIRS = "cell counts", "finer cell counts", "pair counts"
 
 # benchmarks/synthetic.py measures what these numbers give, on Adult.
-# Budget allocation, as squared signal-to-noise ratio: the part of columns (pairs have the rest), and the part of one
-# finer count of a column, relative to its first count.
-_COLUMNS_BUDGET = 0.3
-_FINER_BUDGET = 1 / 3
-# Proportion of rows that a group needs: a multiple of the one at which a pair of groups has as many rows as the noise
-# has standard deviations, and at most the second number.
+# Parts of the budget, as squared signal-to-noise ratios.
+_COLUMNS_BUDGET = 0.3  # Of all columns together. Pairs have the rest.
+_FINER_BUDGET = 1 / 3  # Of one finer count of a column, relative to its first count.
+# Proportion of rows that a group needs, relative to the one at which a pair of groups has as many rows as the noise has
+# standard deviations.
 _GROUP_FACTOR = 0.5
-_MOST_IN_GROUP = 0.2
+_MOST_IN_GROUP = 0.2  # The most that a group needs, however much noise there is.
 
 Public = Sequence[Bins | Histogram]
 

@@ -143,19 +143,19 @@ def _coarse_weights(
     return [_PairWeights(before, own, of_codes.margin_before, of_codes.margin, of_codes.noise, of_codes.rows)]
 
 
-def _fit_logit(design: np.ndarray, wanted: Array, levels: list[_PairWeights]) -> Array:
-    """Return the weights (codes before, codes) with expected proportions `wanted`, shrunk by each level's ridge."""
+def _fit_logit(design: np.ndarray, wanted: Array, groupings: list[_PairWeights]) -> Array:
+    """Return the weights (codes before, codes) with expected proportions `wanted`, shrunk by each grouping's ridge."""
     start = np.zeros_like(wanted)
-    start[0] = np.log(levels[0].margin)
-    ends = np.cumsum([level.units.size for level in levels])
+    start[0] = np.log(groupings[0].margin)
+    ends = np.cumsum([grouping.units.size for grouping in groupings])
 
     def parts(flat: Array) -> list[Array]:
         each = np.split(flat, ends[:-1])
-        return [part.reshape(level.units.shape) * level.units for part, level in zip(each, levels)]
+        return [part.reshape(grouping.units.shape) * grouping.units for part, grouping in zip(each, groupings)]
 
     def loss(flat: Array) -> tuple[float, Array]:
         groups = parts(flat)
-        weights = start + sum(level.weights(each) for level, each in zip(levels, groups))
+        weights = start + sum(grouping.weights(each) for grouping, each in zip(groupings, groups))
         logits = weights.T.astype(np.float32) @ design
         highest = logits.max(axis=0)
         logits -= highest
@@ -165,14 +165,14 @@ def _fit_logit(design: np.ndarray, wanted: Array, levels: list[_PairWeights]) ->
         value = float((np.log(sums) + highest).mean(dtype=np.float64)) - float((weights * wanted).sum())
         slope = (design @ logits.T) / design.shape[1] - wanted
         slopes = []
-        for level, each in zip(levels, groups):
-            pull = level.ridge * each
+        for grouping, each in zip(groupings, groups):
+            pull = grouping.ridge * each
             value += 0.5 * float((pull * each).sum())
-            slopes.append(((level.slope(slope) + pull) * level.units).ravel())
+            slopes.append(((grouping.slope(slope) + pull) * grouping.units).ravel())
         return value, np.concatenate(slopes)
 
     best = minimize(loss, np.zeros(ends[-1]), jac=True, method="L-BFGS-B", options={"maxiter": _ITERATIONS})
-    return np.asarray(start + sum(level.weights(each) for level, each in zip(levels, parts(best.x))))
+    return np.asarray(start + sum(grouping.weights(each) for grouping, each in zip(groupings, parts(best.x))))
 
 
 def _strongest_first(margins: list[Array], tables: Tables, noise: float, rows: float) -> tuple[int, ...]:

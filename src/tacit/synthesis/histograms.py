@@ -17,13 +17,13 @@ from tacit.statistics import Bins
 PARTS = 64  # Number of parts that a bin is split into.
 MOST_SPLIT = 64  # Largest number of bins of a column that are split at a time.
 ROUNDS = 3  # Number of times that bins are split.
-_MOST_EXACT = 128  # Up to so many whole numbers have one bin each from the start.
+_MOST_EXACT = 128  # Up to this many whole numbers have one bin each from the start.
 FINEST = 2 / PARTS ** (ROUNDS + 1)  # Width of the narrowest bin, in half ranges.
 NARROW = 1e-9  # A bin that is narrower, in half ranges, holds a single value.
 
 # How certain a difference must be, in standard deviations of a count's error.
-STANDS_OUT = 4.0  # A bin stands out if it has so many more than its neighbours. One in thirty thousand does by chance.
-_SPLIT_COST = 4.0  # A split into halves must gain so much, in squared deviations.
+STANDS_OUT = 4.0  # A bin with this many more than its neighbours stands out. One in thirty thousand does by chance.
+_SPLIT_COST = 4.0  # A split into halves must gain this much, in squared deviations.
 _LEAST_SEEN = 3.0  # A bin with fewer rows, in deviations of the noise, counts as empty.
 _LEAST_SPLIT = 8.0  # A bin with fewer rows, in deviations of the noise, is not split: no part of it would stand out.
 

@@ -14,7 +14,6 @@ from tacit.arrays import Array
 from tacit.fitting import PrivateEstimator, check_budget, progress
 from tacit.messages import describe
 from tacit.privacy import Budget
-from tacit.release import BlankIncomplete
 from tacit.synthesis.chain import Chain
 from tacit.synthesis.columns import CountedColumn, public_columns
 from tacit.synthesis.counting import count_columns, count_pairs, steps
@@ -81,8 +80,6 @@ class TableModel(DensityMixin, PrivateEstimator):
         gaps = self.missing == "model"
         curator = self._curator(rows, domain, steps(public_columns(domain, gaps), gaps), budget, type(self).__name__)
         domain = self._enter(curator, domain)
-        if self.missing == "ignore":
-            curator.map_rows(BlankIncomplete())
         counted = count_columns(curator, public_columns(domain, gaps), gaps, n_rows)
         with progress(self.verbose, f"Fitting {len(counted.columns)} column(s)") as watch:
             if len(counted.columns) > 1:

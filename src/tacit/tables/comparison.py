@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.tables.differences import ColumnDifference, PairDifference, Rows, column_differences, pair_differences
+from tacit.tables.differences import (
+    ColumnDifference,
+    ComparedRows,
+    PairDifference,
+    column_differences,
+    pair_differences,
+)
 from tacit.tables.prediction import Score, scores
 from tacit.tables.schema import Schema
 
@@ -23,7 +29,7 @@ NOT_PRIVATE = (
 _WIDTH = 92  # The number of columns of the text.
 _PAIRS_SHOWN = 10  # The number of pairs of columns in the text, those that differ most.
 
-Table = list[tuple[str, ...]]
+TextTable = list[tuple[str, ...]]
 
 
 def compare(real: Any, synthetic: Any, *, schema: Schema, target: str | None = None) -> Comparison:
@@ -68,7 +74,7 @@ def compare(real: Any, synthetic: Any, *, schema: Schema, target: str | None = N
     """
     if not isinstance(schema, Schema):
         raise TypeError(f"schema must be a tacit.Schema, got {type(schema).__name__}.")
-    real_rows, synthetic_rows = Rows.read(real, schema), Rows.read(synthetic, schema)
+    real_rows, synthetic_rows = ComparedRows.read(real, schema), ComparedRows.read(synthetic, schema)
     return Comparison(
         rows=(len(real_rows), len(synthetic_rows)),
         columns=column_differences(real_rows, synthetic_rows, schema),
@@ -117,13 +123,13 @@ class Comparison:
         """The mean absolute error of the associations of pairs; 0 for a single column."""
         return float(np.mean([abs(pair.difference) for pair in self.pairs] or [0.0]))
 
-    def sections(self) -> list[tuple[str, list[str | Table]]]:
+    def sections(self) -> list[tuple[str, list[str | TextTable]]]:
         """Return titles, each with its sentences and tables, the first row of a table being its head."""
-        columns: Table = [("column", "total variation", "Wasserstein, in units")]
+        columns: TextTable = [("column", "total variation", "Wasserstein, in units")]
         for column in self.columns:
             moved = "-" if column.wasserstein is None else f"{column.wasserstein:.4g}"
             columns.append((column.column, f"{column.total_variation:.3f}", moved))
-        sections: list[tuple[str, list[str | Table]]] = [
+        sections: list[tuple[str, list[str | TextTable]]] = [
             (f"Each column: total variation {self.column_error:.3f} on average", [columns])
         ]
         if self.pairs:
@@ -136,9 +142,9 @@ class Comparison:
             sections.append((f"Predicting {self.target!r} in real rows not trained on", [[head, *body]]))
         return sections
 
-    def _pairs(self) -> list[str | Table]:
+    def _pairs(self) -> list[str | TextTable]:
         furthest = sorted(self.pairs, key=lambda pair: -abs(pair.difference))[:_PAIRS_SHOWN]
-        shown: Table = [("columns", "measure", "real", "synthetic", "total variation")]
+        shown: TextTable = [("columns", "measure", "real", "synthetic", "total variation")]
         for pair in furthest:
             figures = (f"{pair.real:.3f}", f"{pair.synthetic:.3f}", f"{pair.total_variation:.3f}")
             shown.append((" and ".join(pair.columns), pair.measure, *figures))

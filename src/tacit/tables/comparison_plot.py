@@ -70,8 +70,8 @@ def _map(part: Any, names: list[str], pairs: Sequence[PairDifference]) -> None:
         i, j = (place[name] for name in pair.columns)
         off[i, j] = off[j, i] = pair.difference
     axes = part.subplots()
-    reach = max(0.1, np.nanmax(np.abs(off)))
-    picture = axes.imshow(off, cmap="RdBu_r", vmin=-reach, vmax=reach)
+    extent = max(0.1, np.nanmax(np.abs(off)))
+    picture = axes.imshow(off, cmap="RdBu_r", vmin=-extent, vmax=extent)
     axes.set_xticks(range(len(names)), map(_short, names), rotation=40, ha="right", rotation_mode="anchor", fontsize=7)
     axes.set_yticks(range(len(names)), map(_short, names), fontsize=7)
     axes.set_title("Association of pairs: synthetic less real", fontsize=10)

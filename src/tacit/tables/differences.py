@@ -23,15 +23,15 @@ _BARS = 30  # The number of bars in a picture of numbers.
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ComparedRows:
     """All rows of a table, one number for each cell: numbers in their units, categories as their position, NaN missing.
 
     Examples
     --------
     >>> from tacit.tables import Categorical, Numeric, Schema
-    >>> from tacit.tables.differences import Rows
+    >>> from tacit.tables.differences import ComparedRows
     >>> schema = Schema({"age": Numeric(0, 100), "plan": Categorical(["free", "paid"])})
-    >>> rows = Rows.read({"age": [75, 130], "plan": ["paid", None]}, schema)
+    >>> rows = ComparedRows.read({"age": [75, 130], "plan": ["paid", None]}, schema)
     >>> rows["age"], rows["plan"]
     (array([ 75., 100.]), array([ 1., nan]))
     """
@@ -39,7 +39,7 @@ class Rows:
     cells: dict[str, Array]
 
     @classmethod
-    def read(cls, table: Any, schema: Schema) -> Rows:
+    def read(cls, table: Any, schema: Schema) -> ComparedRows:
         """Read a table as a fit reads it: numbers beyond bounds are moved to them, ignored columns are left out."""
         blocks = [_cells(block, schema) for block in schema.encode_source(table).blocks()]
         return cls({name: np.concatenate([block[name] for block in blocks]) for name in schema.used})
@@ -105,12 +105,12 @@ class PairDifference:
         return self.synthetic - self.real
 
 
-def column_differences(real: Rows, synthetic: Rows, schema: Schema) -> tuple[ColumnDifference, ...]:
+def column_differences(real: ComparedRows, synthetic: ComparedRows, schema: Schema) -> tuple[ColumnDifference, ...]:
     """Compare the columns one by one."""
     return tuple(_column(name, schema, real[name], synthetic[name]) for name in schema.used)
 
 
-def pair_differences(real: Rows, synthetic: Rows, schema: Schema) -> Iterator[PairDifference]:
+def pair_differences(real: ComparedRows, synthetic: ComparedRows, schema: Schema) -> Iterator[PairDifference]:
     """Compare the columns two by two."""
     binned = {name: _bin(schema, name, real[name], synthetic[name]) for name in schema.used}
     categories = {name for name in schema.used if isinstance(schema.columns[name], Categorical)}

@@ -22,7 +22,7 @@ class Feature:
         What it is called: the column, or the column and one of its levels.
     low, high : float
         The public range of what is shown.
-    is_share : bool
+    is_proportion : bool
         Whether its mean is a proportion of rows: those with a level, or those that are true.
     middle, unit : float
         A value v in the units of the rows is shown as middle + unit * v.
@@ -33,7 +33,7 @@ class Feature:
     label: str
     low: float
     high: float
-    is_share: bool = False
+    is_proportion: bool = False
     middle: float = 0.0
     unit: float = 1.0
     description: str = ""
@@ -67,7 +67,7 @@ def features(domain: Domain) -> tuple[Feature, ...]:
             numbers.append(Feature(name, name, column.low, column.high, description=words))
         elif isinstance(column, Categorical):
             labels = column.labels(name)
-            numbers += [Feature(name, label, 0.0, 1.0, is_share=True, description=words) for label in labels]
+            numbers += [Feature(name, label, 0.0, 1.0, is_proportion=True, description=words) for label in labels]
         elif isinstance(column, Boolean):
             numbers.append(Feature(name, name, 0.0, 1.0, True, 0.5, 0.5, words))  # The codes are -1 and 1.
     return tuple(numbers)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from tacit.arrays import Array
 from tacit.sources.names import check_selection
 from tacit.tables.columns import Categorical, Numeric
-from tacit.tables.differences import Rows
+from tacit.tables.differences import ComparedRows
 from tacit.tables.schema import Schema
 
-_MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most so many levels.
+_MOST_LEVELS = 255  # Scikit-learn's trees take categories with at most this many levels.
 _LEAST_ROWS = 4  # Fewer rows cannot be divided into rows to train on and rows to test on.
 _SETTINGS = {"early_stopping": False, "random_state": 0}  # The same rows give the same trees.
 
@@ -40,7 +40,7 @@ class Score:
     from_nothing: float
 
 
-def scores(real: Rows, synthetic: Rows, schema: Schema, target: str) -> tuple[Score, ...]:
+def scores(real: ComparedRows, synthetic: ComparedRows, schema: Schema, target: str) -> tuple[Score, ...]:
     """Train gradient boosted trees on both tables and test them on real rows that neither has seen.
 
     The real rows are halved by lot, always the same; rows without a target are left out.
@@ -61,7 +61,7 @@ def scores(real: Rows, synthetic: Rows, schema: Schema, target: str) -> tuple[Sc
     return _classification_scores(tables, (X[test], y[test].astype(np.intp)), categories)
 
 
-def _examples(rows: Rows, inputs: list[str], target: str) -> tuple[Array, Array]:
+def _examples(rows: ComparedRows, inputs: list[str], target: str) -> tuple[Array, Array]:
     known = ~np.isnan(rows[target])
     return np.column_stack([rows[name] for name in inputs])[known], rows[target][known]
 

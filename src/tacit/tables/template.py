@@ -103,14 +103,14 @@ def _peeked_part(name: str, settings: dict[str, Any]) -> str:
     return column_text(name, {**settings, "source": PEEKED}, dict.fromkeys([*settings, "source"], _READ))
 
 
-def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _Levels | _Anything]:
+def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _SeenLevels | _Anything]:
     """Return what the data says about the columns that have blanks, in one pass over the rows. Not private."""
-    summaries: dict[str, _Range | _Levels | _Anything] = {}
+    summaries: dict[str, _Range | _SeenLevels | _Anything] = {}
     for name, kind in kinds.items():
         if kind in ("numeric", "integer"):
             summaries[name] = _Range(kind)
         elif kind == "categorical":
-            summaries[name] = _Levels()
+            summaries[name] = _SeenLevels()
         elif kind == BLANK:
             summaries[name] = _Anything()
     if summaries:
@@ -139,7 +139,7 @@ class _Range:
         return _peeked_part(name, {"type": self.kind, "low": number(self.low), "high": number(self.high)})
 
 
-class _Levels:
+class _SeenLevels:
     def __init__(self) -> None:
         self.levels: set[str] = set()
 
@@ -161,7 +161,7 @@ class _Anything:
 
     def __init__(self) -> None:
         self.range: _Range | None = _Range("integer")
-        self.levels: _Levels | None = _Levels()
+        self.levels: _SeenLevels | None = _SeenLevels()
 
     def read(self, column: pa.ChunkedArray, name: str) -> None:
         try:

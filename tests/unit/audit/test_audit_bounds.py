@@ -63,7 +63,7 @@ def test_a_gaussian_plan_forbids_just_what_its_trade_off_does(mu):
 
 def test_a_laplace_plan_forbids_just_what_its_trade_off_does():
     plan = Plan((Laplace("count", noise_multiplier=0.5),))
-    threshold = 1.2  # of the score, at scale 1/2, data at 0 and 1
+    threshold = 1.2  # The score has scale 1/2, and is about 0 or about 1.
     false_positive, allowed = stats.laplace.sf(threshold, 0, 0.5), stats.laplace.cdf(threshold, 1, 0.5)
     assert not plan_forbids(plan, false_positive, allowed * 1.001)
     assert plan_forbids(plan, false_positive, allowed * 0.9)

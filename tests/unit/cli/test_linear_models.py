@@ -66,7 +66,7 @@ def test_what_is_printed_adds_up_to_predictions(run, folder):
     first = people.slice(0, 400).to_pylist()
     row = next(each for each in first if each["region"] == "north" and each["smoker"])
     predicted = intercept + age * row["age"] + smoker + north
-    assert predicted == pytest.approx(model.predict(pa.Table.from_pylist([row]))[0], abs=0.8)  # of rounded numbers
+    assert predicted == pytest.approx(model.predict(pa.Table.from_pylist([row]))[0], abs=0.8)  # It prints few digits.
 
 
 def test_linear_fits_in_json(run_json):

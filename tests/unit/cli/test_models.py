@@ -54,7 +54,7 @@ def test_wide_tables_do_not_flood_the_screen(run, folder, kind):
     said = run("fit", kind, "wide.parquet", *size, "--bounds", -9, 9).stdout
     assert "more lines; --json and the model file have them" in said
     assert "c89" not in said
-    assert "c79" in said or kind == "factors"  # which has one line more, of what factors explain
+    assert "c79" in said or kind == "factors"  # Factors have one line more, of what they explain.
 
 
 def test_fits_in_json(run_json):
@@ -210,7 +210,7 @@ def test_predictions_are_those_of_the_model_and_labelled(run, folder, fit, name)
 
 def test_predictions_in_json_and_with_other_columns(run, run_json, folder):
     run("fit", "kmeans", "numbers.csv", "-k", 2, "--bounds", 0, 200, "-o", "m.tacit")
-    values = run_json("predict", "m.tacit", "people.csv", "-o", "p.csv")  # which has more columns than the model
+    values = run_json("predict", "m.tacit", "people.csv", "-o", "p.csv")  # More columns than the model has.
     assert (values["private"], values["warning"][:11], values["rows"]) == (False, "NOT PRIVATE", 1500)
     np.testing.assert_array_equal(
         pa.csv.read_csv(folder / "p.csv")["cluster"].to_numpy(),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimators import ESTIMATORS
+from sklearn.pipeline import make_pipeline
 
 import tacit
 from tacit.fitting import PrivateEstimator
@@ -105,7 +106,14 @@ def test_a_parameter_that_moved_is_refused_in_a_sentence():
 
     with pytest.raises(TypeError, match=r"Mean has no parameter width\. Write bounds=width\."):
         Mean(width=3)
-    assert Mean(bounds=3).bounds == 3
+    with pytest.raises(ValueError, match=r"Mean has no parameter width\. Write bounds=width\."):
+        Mean().set_params(width=3)
+    assert Mean(bounds=3).bounds == Mean().set_params(bounds=3).bounds == 3
+
+
+def test_a_published_method_s_iterations_are_set_by_the_method():
+    with pytest.raises(ValueError, match=r"Write method=tacit\.published\.RobustDescent\(n_iter=\.\.\.\)"):
+        make_pipeline(tacit.LinearRegression()).set_params(linearregression__n_iter=3)
 
 
 @pytest.mark.parametrize(

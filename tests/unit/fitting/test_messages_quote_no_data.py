@@ -20,7 +20,7 @@ from tacit.privacy import Gaussian
 from tacit.release import Curator
 from tacit.tables import Boolean, Categorical, Ignored, Integer, Numeric, Schema
 
-MARKS = ("4711", "4,711", str(ROWS - 1))  # of cells, and of numbers of rows
+MARKS = ("4711", "4,711", str(ROWS - 1))  # Marks of cells, and of numbers of rows.
 WORD, NUMBER = "secret-4711", 47.11471147
 
 

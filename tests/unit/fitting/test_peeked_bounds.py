@@ -31,7 +31,7 @@ def fit(name, schema):
     return model.fit(table(), "y") if name in SUPERVISED else model.fit(table())
 
 
-@pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {"SymmetricMixture"}))  # which takes no schema
+@pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {"SymmetricMixture"}))  # It takes no schema.
 def test_a_fit_warns_once_and_its_certificate_says_which(name):
     with pytest.warns(UserWarning, match=r"read from the rows about 'x' .*not paid for") as caught:
         certificate = fit(name, PEEKED).privacy_

@@ -106,7 +106,7 @@ def test_proximal_steps_are_minima(penalty):
         for _ in range(50):
             other = best + 0.05 * rng.normal(size=best.shape)
             if not isinstance(penalty, ElasticNetPenalty):
-                other = penalty.prox(other, 0.7)  # which is allowed, as projections are
+                other = penalty.prox(other, 0.7)  # Projections are allowed.
             assert cost(penalty, best, slopes) <= cost(penalty, other, slopes) + 1e-9
 
 

@@ -69,7 +69,7 @@ def test_a_stronger_penalty_is_less_noise():
     weak, strong = (np.linalg.norm(logistic(solver="output", C=C).fit(X, LABELS).coef_) for C in (1.0, 0.003))
     assert weak > 5 > strong
     scales = [logistic(solver="output", C=C).fit(X, LABELS).privacy_.releases[-1].noise_scale for C in (1.0, 0.01)]
-    assert scales[0] == pytest.approx(10 * scales[1], rel=0.01)  # of sqrt(1 / C) times coefficients
+    assert scales[0] == pytest.approx(10 * scales[1], rel=0.01)  # Noise is on sqrt(1 / C) times coefficients.
 
 
 @pytest.mark.parametrize("neighbors", ["replace_one", "add_remove"])

@@ -55,7 +55,7 @@ def solve(solver, epsilon, seed=0, noise=1e-6):
 def test_every_rule_finds_the_minimum(solver):
     _, points, found = solve(solver, 1e3)
     assert np.array_equal(points[-1], found)
-    gradient = problem().gradients(found).block_sum(ROWS) / 3000  # of all rows at once: there is no noise here
+    gradient = problem().gradients(found).block_sum(ROWS) / 3000  # All rows at once: there is no noise here.
     assert np.linalg.norm(gradient) < 0.02
 
 

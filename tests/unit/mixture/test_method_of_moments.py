@@ -11,7 +11,7 @@ import tacit
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.mixture_coordinates import Points, _scores, move, row_values
 from tacit.mixture.table_mixture import TableMixture
-from tacit.mixture.uncertainty import Replay, _evidence
+from tacit.mixture.uncertainty import ReplayedCurator, _evidence
 from tacit.statistics import ComponentMoments, Components, TableLayout, TableMoments
 from tacit.storage import load_model, save_model
 from tacit.tables import Categorical, Numeric, Schema
@@ -81,7 +81,7 @@ def test_a_replayed_fit_is_the_same_exactly(options, tmp_path):
     model = fit(rows(2000, [0.6, 0.4], CLOSE), **options)
     for each in (model, load_model(save_model(model, tmp_path / "model.tacit"))):
         kept = iter(each._released)
-        curator = Replay(each.privacy_.plan, lambda statistic, noise, kept=kept: next(kept))
+        curator = ReplayedCurator(each.privacy_.plan, lambda statistic, noise, kept=kept: next(kept))
         again = each._fit_rows(curator, each._schedule(each._domain, each.privacy_.rows)).mixture
         assert (again.means == model._mixture.means).all()
         assert (again.covariances == model._mixture.covariances).all()
@@ -184,11 +184,13 @@ def test_scores_of_tables_are_derivatives(kind):
 def test_points_stand_for_rows_of_tables():
     """Even points have the moments and the shares of levels that the mixture says."""
     points = Points(product(), "full", 1024)
-    assert points.shares.sum() == pytest.approx(1.0)
+    assert points.proportions.sum() == pytest.approx(1.0)
     levels = LAYOUT.split(points.places)[1]
-    assert points.shares @ (levels[:, 0] == 2) == pytest.approx(0.3 * 0.5 + 0.7 * 0.1, abs=0.005)
-    assert points.shares @ points.places[:, [0, 4]] == pytest.approx(product().weights @ product().means, abs=0.005)
-    assert points.shares @ points.scores == pytest.approx(0.0, abs=0.02)
+    assert points.proportions @ (levels[:, 0] == 2) == pytest.approx(0.3 * 0.5 + 0.7 * 0.1, abs=0.005)
+    assert points.proportions @ points.places[:, [0, 4]] == pytest.approx(
+        product().weights @ product().means, abs=0.005
+    )
+    assert points.proportions @ points.scores == pytest.approx(0.0, abs=0.02)
 
 
 def test_a_table_whose_fit_is_still_on_its_way():

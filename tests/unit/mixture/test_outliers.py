@@ -107,11 +107,11 @@ def one(scale, columns=2):
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 2.0, 10.0])
-@pytest.mark.parametrize("share", [0.001, 0.05])
-def test_if_the_mixture_is_right_no_more_than_the_share_counts(scale, share):
+@pytest.mark.parametrize("proportion", [0.001, 0.05])
+def test_if_the_mixture_is_right_no_more_than_the_proportion_counts(scale, proportion):
     rows = np.random.default_rng(0).normal(size=(50_000, 2))
-    count = OutlierCount(one(1.0), one(scale), share=share).block_sum(rows)[0]
-    assert count <= share * len(rows) * (1 + 1e-9)
+    count = OutlierCount(one(1.0), one(scale), proportion=proportion).block_sum(rows)[0]
+    assert count <= proportion * len(rows) * (1 + 1e-9)
 
 
 def test_rows_with_missing_cells_count_by_the_cells_they_have():

@@ -101,7 +101,7 @@ def test_stand_ins_keep_the_bias():
 
     class Biased(Replica):
         def errors(self, rng):
-            off = 0.3 + 0.1 * rng.normal()  # of which the second part is sampling error
+            off = 0.3 + 0.1 * rng.normal()  # A bias, and sampling error.
             return np.zeros(1), np.zeros((1, 1)), np.zeros(1), np.full((1, 1), off), np.ones(1)
 
     replica = Biased(mixture, None, None, None, 400 * uncertainty.MOST_ROWS)

@@ -69,7 +69,7 @@ def test_hopeless_budgets_leave_a_covariance_within_the_bounds():
     for method in ("staged", "iterated", "published"):
         moments = tacit.Moments(method=method, epsilon=0.01, bounds=(-1, 1), random_state=0).fit(rows)
         assert np.linalg.eigvalsh(moments.covariance_).min() > 0
-        if method != "published":  # which has nothing to hold it
+        if method != "published":  # The published method has no such limits.
             assert np.abs(moments.mean_).max() <= 1
             assert np.diag(moments.covariance_).max() <= 30
 

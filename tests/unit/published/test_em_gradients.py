@@ -129,8 +129,8 @@ def test_truncated_gradients_lie_in_their_box(kind, as_printed):
             rows[4000:, :-1][rng.random((4000, 3)) < 0.5] = np.nan
         with np.errstate(all="ignore"):
             found = gradient(rows)
-        middle, reach = gradient.box
-        units = np.abs(found[~np.isnan(found).any(axis=1)] - middle) / reach
+        middle, half_width = gradient.box
+        units = np.abs(found[~np.isnan(found).any(axis=1)] - middle) / half_width
         assert units.max() <= 1 + 1e-12
         assert len(units) > 1000
 
@@ -145,9 +145,9 @@ def test_truncated_gradients_lie_in_their_box(kind, as_printed):
 )
 def test_no_smaller_box_would_do(kind, rows):
     gradient = kind(BETA, SCALE, 1.5)
-    middle, reach = gradient.box
+    middle, half_width = gradient.box
     for row in rows:
-        assert np.abs((gradient(np.array([row]))[0] - middle) / reach) == pytest.approx(np.ones(3), abs=1e-9)
+        assert np.abs((gradient(np.array([row]))[0] - middle) / half_width) == pytest.approx(np.ones(3), abs=1e-9)
 
 
 def test_large_coefficients_make_the_box_of_missing_cells_larger():

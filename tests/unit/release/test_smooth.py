@@ -130,7 +130,7 @@ def test_what_comes_out_is_on_a_public_lattice_and_in_a_public_range():
     """Neither answer nor bound can be seen in low-order bits: points are the same ones for all of them."""
     for value, bound in ((Fraction(1, 3), 0.01), (Fraction(2, 7), 0.3), (Fraction(1, 9), 1e-9)):
         found = released(SmoothLaplace("mean", 2.0, size=200), Fixed(value, bound, 200, -1.0, 1.0, least=1e-9))
-        steps = found * 2.0**39  # of the range, 2, a 2^40th
+        steps = found * 2.0**39  # A step is a 2^40th of the range, which is 2.
         assert (steps == np.rint(steps)).all()
         assert (np.abs(found) <= 1).all()
     far = released(SmoothLaplace("mean", 2.0, size=50), Fixed(bound=1e6, size=50, low=-0.1, high=0.3))

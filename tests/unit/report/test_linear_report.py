@@ -16,7 +16,7 @@ from tacit.report.linear_models import linear_cautions, results
 from tacit.report.linear_view import LinearView
 from tacit.report.linear_words import nothing, reading
 from tacit.report.pictures import badges
-from tacit.report.slopes_view import REACH
+from tacit.report.slopes_view import HALF_WIDTH
 from tacit.storage import load_model, save_model
 from tacit.tables import Boolean, Categorical, Ignored, Numeric
 
@@ -159,7 +159,7 @@ def test_errors_of_levels_are_those_of_the_differences(models):
     assert view.slopes[0, first] == pytest.approx(contrast[1:] @ model.coef_[0])
     several = LinearView.of(models["multinomial"])
     own = models["multinomial"].confidence_intervals().coef_errors
-    numbers = [j for j, each in enumerate(several.features) if not each.is_share]
+    numbers = [j for j, each in enumerate(several.features) if not each.is_proportion]
     np.testing.assert_allclose(several.errors[:, numbers], own[:, numbers])
 
 
@@ -188,7 +188,7 @@ def test_what_is_sure_comes_first(models):
         steps=np.ones(6),
     )
     assert many.strongest(9) == [2, 0, 1, 5, 4]  # nothing is sure of the second, large as it is; the fourth has none
-    np.testing.assert_allclose(many.sure_effects[0, :3], [1 - 0.1 * REACH, 0.0, 5 - REACH])
+    np.testing.assert_allclose(many.sure_effects[0, :3], [1 - 0.1 * HALF_WIDTH, 0.0, 5 - HALF_WIDTH])
     assert many.by_column([4, 2, 5]) == [(PLAN, [5, 4]), ("smoker", [2])]
 
 
@@ -202,7 +202,7 @@ def test_readings_say_what_goes_with_what(models):
         text,
     )
     assert said[1] == COST
-    low, high = 10 * (view.slopes[0, 0] + REACH * view.errors[0, 0] * np.array([-1, 1]))
+    low, high = 10 * (view.slopes[0, 0] + HALF_WIDTH * view.errors[0, 0] * np.array([-1, 1]))
     np.testing.assert_allclose([float(said[i]) for i in (2, 3, 4)], [10 * view.slopes[0, 0], low, high], rtol=0.01)
     assert float(said[6]) == pytest.approx(view.effects[0, 0], rel=0.01)
     assert reading(view, 0, 2)[0] == "smoker: true rather than false"

@@ -121,6 +121,46 @@ def test_what_the_papers_methods_find_has_no_errors_to_draw():
     assert not any(attributes.get("class", "").startswith("whisker") for _, attributes in page.tags)
 
 
+def sparse_rows(rows=2000):
+    """Inputs of which the second and the fifth matter, a target, and one with the opposite sign in half of the rows."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (rows, 6))
+    y = 0.6 * X[:, 1] - 0.4 * X[:, 4] + 0.05 * rng.normal(size=rows)
+    return X, y, y * rng.choice([-1.0, 1.0], rows)
+
+
+@pytest.mark.parametrize("sparsity", [1, 2, 6])
+@pytest.mark.parametrize("kind", ["opposite", "one", "gaps", "published"])
+def test_pages_of_sparse_regressions_show_the_columns_that_were_chosen(kind, sparsity):
+    X, y, opposite = sparse_rows()
+    options = {"sparsity": sparsity, "bounds": 1.0, "target_bounds": 2.0, "epsilon": 5.0, "random_state": 0}
+    if kind == "gaps":
+        model = tacit.MissingCovariateRegression(**options).fit(X, y)
+    elif kind == "one":
+        model = tacit.MixtureOfRegressions(1, **options).fit(X, y)
+    else:
+        method = "moments" if kind == "opposite" else tacit.published.TruncatedGradientEM(scale=0.05, n_iter=3)
+        options |= {"symmetric": True, "fit_intercept": False, "method": method}
+        model = tacit.MixtureOfRegressions(2, **options).fit(X, opposite)
+    view, page = RegressionView.of(model), Page(report_html(model))
+    assert page.open == []
+    assert f"{sparsity} of 6 input columns" in page.text
+    assert "model of 7 columns" in page.text
+    assert [each.label for each in view.features] == [f"column {j + 1}" for j in model.support_]
+    expected = view.intercepts + X[:50, model.support_] @ view.slopes.T
+    np.testing.assert_allclose(expected @ view.weights, model.predict(X[:50]), atol=1e-9)
+
+
+def test_a_level_that_was_chosen_counts_from_those_that_were_not(rows):
+    options = {"sparsity": 3, "bounds": SCHEMA, "epsilon": 20.0, "random_state": 0}
+    model = tacit.MixtureOfRegressions(1, **options).fit({**rows, COST: 500.0 * (rows[PLAN] == "b")}, COST)
+    view = RegressionView.of(model)
+    (level,) = (j for j, each in enumerate(view.features) if each.label.endswith("=b"))
+    assert view.slopes[0, level] == pytest.approx(500, abs=25)
+    assert view.slopes[0, level] == pytest.approx(model.coef_[0, model.support_[level]])
+    assert f"{len(view.columns)} of 3 input columns" in Page(report_html(model)).text
+
+
 def test_copies_and_few_rows_are_warned_of():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))

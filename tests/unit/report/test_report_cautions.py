@@ -30,7 +30,7 @@ def view(weights=(0.6, 0.4), means=((20.0, 30.0), (70.0, 60.0)), deviation=8.0, 
 
 
 def titles(*args):
-    return [(caution.level, caution.title) for caution in mixture_cautions(*args)]
+    return [(caution.severity, caution.title) for caution in mixture_cautions(*args)]
 
 
 def test_a_sound_result_has_none():
@@ -115,8 +115,8 @@ def test_levels_belong_to_components_and_to_all_rows():
     shares = {"smoker": np.array([[0.6, 0.4, 0.0], [0.2, 0.3, 0.5]]), "insured": np.array([[0.9, 0.1], [0.1, 0.9]])}
     weights, nothing = np.array([0.75, 0.25]), np.empty((2, 0))
     view = MixtureView(weights, nothing, np.empty((2, 0, 0)), columns, probabilities=shares)
-    np.testing.assert_allclose(view.shares(columns[0])[-1], [0.5, 0.375, 0.125])
-    np.testing.assert_allclose(view.shares(columns[1])[-1], [0.7, 0.3])
+    np.testing.assert_allclose(view.level_proportions(columns[0])[-1], [0.5, 0.375, 0.125])
+    np.testing.assert_allclose(view.level_proportions(columns[1])[-1], [0.7, 0.3])
     assert view.copies() == [[0], [1]]
     alike = np.sqrt(0.6 * 0.2) + np.sqrt(0.4 * 0.3)
     assert view.overlap(0, 1) == pytest.approx(alike * 2 * np.sqrt(0.09))

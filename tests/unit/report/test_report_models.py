@@ -133,7 +133,7 @@ def test_correlations_are_those_of_the_rows(models, rows, schema):
     view = MomentsView.of(models["moments"])
     age, pressure, _, insured, _ = schema.names
     assert view.means[-1] == pytest.approx(np.mean(rows[insured]), abs=0.03)
-    assert view.deviations[-1] == pytest.approx(0.5, abs=0.03)  # of a share
+    assert view.deviations[-1] == pytest.approx(0.5, abs=0.03)  # Half of the rows are insured.
     expected = np.corrcoef(rows[age], rows[pressure])[0, 1]
     assert view.correlations[0, 1] == pytest.approx(expected, abs=0.05)
     strongest = view.strongest(99)

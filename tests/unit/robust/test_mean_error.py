@@ -94,8 +94,8 @@ def fitted(epsilon, n, second, options):
 def error(law, epsilon, n, **options):
     model = fitted(epsilon, int(n), SECOND[law], tuple(options.items()))
     points, weights = points_of(law)
-    reach = model.scale_[0] * model._influence.bound
-    bounded = reach * model._influence.unit_influence(points[:, None] / model.scale_[0])[:, 0]
+    largest = model.scale_[0] * model._influence.bound
+    bounded = largest * model._influence.unit_influence(points[:, None] / model.scale_[0])[:, 0]
     mean, square = weights @ bounded, weights @ bounded**2
     variance = (square - mean**2) / n
     return math.sqrt((mean - LAWS[law].mean()) ** 2 + variance + model.noise_std_[0] ** 2)

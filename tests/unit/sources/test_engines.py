@@ -26,7 +26,7 @@ dask = pytest.importorskip("dask")
 dask_array = pytest.importorskip("dask.array")
 dask_frame = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-psutil = pytest.importorskip("psutil")  # which distributed needs
+psutil = pytest.importorskip("psutil")  # Distributed needs it.
 
 SCHEMA = Schema({"x": Numeric(-10, 10), "y": Numeric(-10, 10), "plan": Categorical(["free", "paid"]), "new": Boolean()})
 

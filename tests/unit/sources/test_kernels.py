@@ -23,7 +23,7 @@ def one_row_each(block):
     return np.array([len(block)], dtype=np.int64)
 
 
-def test_blocks_are_filled_up_to_what_is_tested():
+def test_blocks_are_padded_to_what_is_tested():
     assert kernels.ROWS_AT_ONCE == components.ROWS_AT_ONCE == source._STRIP_ROWS
 
 

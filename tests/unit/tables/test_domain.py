@@ -116,7 +116,7 @@ def test_without_a_schema_tables_are_arrays():
 def test_how_narrow_a_column_can_be_is_public():
     least = Domain.from_schema(SCHEMA).least_variances
     whole_number, number, *levels, truth = least
-    assert whole_number == pytest.approx(1 / 12 / 60**2)  # of rounding to whole years
+    assert whole_number == pytest.approx(1 / 12 / 60**2)  # The variance of rounding to whole years.
     assert number == 1e-8
     assert levels == pytest.approx([0.01 * 0.99] * 3)
     assert truth == pytest.approx(0.01 * 0.99 * 4)

@@ -35,8 +35,8 @@ def draw(setting: Setting, rows: int, size: int, options: dict[str, Any], rng: n
         centres = (private.cluster_centers_ - domain.centre) / domain.scale
         off = np.linalg.norm(centres[None] - ordinary.cluster_centers_[:, None], axis=2) / max(least, 1e-12) ** 0.5
         errors = off[linear_sum_assignment(off)]
-        shares = np.bincount(ordinary.labels_, minlength=size) / rows
+        proportions = np.bincount(ordinary.labels_, minlength=size) / rows
         found = float((errors < NEAR).sum())
-        return {"excess": distance / max(least, 1e-12) - 1, "centre_error": float(errors @ shares), "found": found}
+        return {"excess": distance / max(least, 1e-12) - 1, "centre_error": float(errors @ proportions), "found": found}
 
     return SimulatedTable(train, judge)

@@ -35,12 +35,12 @@ def mixture_errors(ordinary: TableMixture, private: GaussianMixture, deviations:
     """Return the errors of means, levels and weights, and how many components were found, the best pairing assumed."""
     found, layout = private._mixture, ordinary.layout
     means = np.abs(found.means[None] - ordinary.means[:, None]) / deviations[:, None]  # (K, K, d)
-    shares = getattr(found, "probabilities", np.empty((found.count, 0)))
-    apart = np.abs(shares[None] - ordinary.probabilities[:, None]) / 2
+    probabilities = getattr(found, "probabilities", np.empty((found.count, 0)))
+    apart = np.abs(probabilities[None] - ordinary.probabilities[:, None]) / 2
     levels = np.zeros((*apart.shape[:2], len(layout.levels)))
     for j, where in enumerate(layout.slices):
         levels[:, :, j] = apart[:, :, where].sum(axis=2)
-    # An even coin has a standard deviation of 1/2, so a share that is off by so much counts as one of them.
+    # An even coin has a standard deviation of 1/2, so a proportion that is off by 1/2 is off by one deviation.
     off = np.sqrt(np.mean(np.concatenate([means, 2 * levels], axis=2) ** 2, axis=2))
     at, partners = linear_sum_assignment(np.minimum(off, 1e3))
     weights = ordinary.weights

@@ -20,7 +20,9 @@ __all__ = ["draw", "draw_line"]
 
 _SPREAD, _LEFT = 0.25, 0.1  # Standard deviations of what inputs explain, and of residuals, in half ranges.
 _RARE = 0.05  # Added to standard deviations, so that rare levels do not decide.
-_ROUNDS, _SETTLED, _RIDGE = 50, 1e-4, 1e-6
+_ROUNDS = 50  # Most rounds of expectation-maximisation.
+_SETTLED = 1e-4  # It ends when the log-likelihood per row changes by less.
+_RIDGE = 1e-6  # Added to squared residuals, and to second moments of inputs.
 _FOUND = 1.0  # A group counts as found if predictions are within this many standard deviations of residuals.
 
 
@@ -126,12 +128,14 @@ def ordinary_regressions(start: Regressions, X: Array, y: Array) -> Regressions:
     for _ in range(_ROUNDS):
         joint = _log_joint(parts, X, y)
         total = logsumexp(joint, axis=0)
-        shares = np.exp(joint - total)
-        counts = shares.sum(axis=1) + 1e-9
+        responsibilities = np.exp(joint - total)
+        counts = responsibilities.sum(axis=1) + 1e-9
         ridge = _RIDGE * len(X) * np.eye(design.shape[1])
-        found = [np.linalg.solve((design.T * each) @ design + ridge, (design.T * each) @ y) for each in shares]
+        found = [
+            np.linalg.solve((design.T * each) @ design + ridge, (design.T * each) @ y) for each in responsibilities
+        ]
         residuals = y - np.stack(found) @ design.T
-        scales = np.sqrt(np.sum(shares * residuals**2, axis=1) / counts + _RIDGE)
+        scales = np.sqrt(np.sum(responsibilities * residuals**2, axis=1) / counts + _RIDGE)
         parts = Regressions(counts / counts.sum(), np.stack(found), scales)
         if abs(total.mean() - last) < _SETTLED:
             break

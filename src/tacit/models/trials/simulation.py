@@ -23,10 +23,11 @@ from tacit.tables import Domain, Schema
 __all__ = ["Setting", "log_densities", "mixture_rows", "ordinary_mixture", "random_factors", "random_mixture"]
 
 
-_REACH = 0.7  # Means are drawn from -0.7 to 0.7.
+_FARTHEST_MEAN = 0.7  # Means are drawn from minus this to this.
 _DEVIATIONS = (0.08, 0.25)  # Least and largest standard deviation of a column in a component, if there is only one.
 _DRAWS = 20  # Sets of means that are drawn; the one whose means are farthest apart is taken.
-_ROUNDS, _SETTLED = 30, 1e-3
+_ROUNDS = 30  # Most rounds of expectation-maximisation.
+_SETTLED = 1e-3  # It ends when the log-likelihood per row changes by less.
 _RIDGE = 1e-6  # Added to variances, as scikit-learn does.
 _SHARED = (0.4, 0.9)  # Least and largest proportion of a column's variance that factors explain.
 
@@ -40,7 +41,7 @@ class Setting:
 
     @classmethod
     def of(cls, schema: Schema | None, columns: int, target: str | None = None) -> Setting:
-        """Return the setting of a schema, or of so many columns of numbers between -1 and 1.
+        """Return the setting of a schema, or of `columns` columns of numbers between -1 and 1.
 
         The target is the column of the schema that others are to explain, if there is one; else it is the last.
         """
@@ -71,14 +72,14 @@ def random_mixture(components: int, kind: str, domain: Domain, rng: np.random.Ge
     """Return a mixture of components that can be told apart."""
     layout = table_layout(domain)
     columns = len(layout.numbers)
-    means = max(rng.uniform(-_REACH, _REACH, (_DRAWS, components, columns)), key=_least_distance)
+    means = max(rng.uniform(-_FARTHEST_MEAN, _FARTHEST_MEAN, (_DRAWS, components, columns)), key=_least_distance)
     shrink = components ** (-1 / (columns + len(layout.levels)))  # Then all components have room.
     low, high = (shrink * deviation for deviation in _DEVIATIONS)
     shapes = list(_shapes(1 if kind == "tied" else components, columns, kind, low, high, rng))
     covariances = np.stack(shapes * (components if kind == "tied" else 1))
     weights = rng.dirichlet(np.full(components, 5.0))
-    shares = [rng.dirichlet(np.ones(size), components) for size in layout.sizes]
-    levels = normalise_levels(np.hstack([np.empty((components, 0)), *shares]), layout)
+    probabilities = [rng.dirichlet(np.ones(size), components) for size in layout.sizes]
+    levels = normalise_levels(np.hstack([np.empty((components, 0)), *probabilities]), layout)
     return TableMixture(weights, means, covariances, layout, levels)
 
 
@@ -105,11 +106,11 @@ def ordinary_mixture(start: TableMixture, encoded: Array, kind: str, least: Arra
             block = encoded[at : at + BLOCK_ROWS]
             joint = parts.log_joint(block, False, np.zeros(len(least)))
             densities = logsumexp(joint, axis=0)
-            shares = np.exp(joint - densities)
+            responsibilities = np.exp(joint - densities)
             numbers, codes = mixture.layout.split(block)
-            counts, sums = counts + shares.sum(axis=1), sums + shares @ numbers
-            squares = squares + np.stack([(share[:, None] * numbers).T @ numbers for share in shares])
-            levels = levels + parts.level_sums(codes, shares)
+            counts, sums = counts + responsibilities.sum(axis=1), sums + responsibilities @ numbers
+            squares = squares + np.stack([(each[:, None] * numbers).T @ numbers for each in responsibilities])
+            levels = levels + parts.level_sums(codes, responsibilities)
             total += densities.sum()
         counts = counts + 1e-9
         means = sums / counts[:, None]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -21,47 +20,19 @@ from tacit.arrays import Array
 from tacit.kernels import ROWS_AT_ONCE
 
 
-class EMGradient(Protocol):
-    """Gradients of one model's rows at one set of coefficients: values for :class:`RobustSum`."""
-
-    @property
-    def size(self) -> int:
-        """How many coefficients there are."""
-
-    @property
-    def box(self) -> tuple[Array, Array]:
-        """The middle of the box that truncated gradients lie in, and how far they reach from it, column by column."""
-
-    def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block, (rows, size)."""
-
-
 @dataclass(frozen=True, eq=False)
-class SymmetricMixtureGradient:
-    """Gradients t y - beta for rows y from beta or -beta, equally likely, plus round noise.
-
-    t = tanh(<beta, y> / scale^2) is P(+ | y) - P(- | y).
+class EMGradient:
+    """Gradients of one model's rows at one set of coefficients: values for :class:`RobustSum`. Subclasses say which.
 
     Parameters
     ----------
     beta : (d,) array
     scale : float
-        Standard deviation of the noise in each column.
+        Standard deviation of the noise.
     truncation : float, optional
-        The cells of y in t y are cut off at this.
+        What gradients are made of is cut off at this.
     as_printed : bool, default False
-        Leave out a factor of 2 in the log odds, as the papers do: a mistake, kept for comparison.
-
-    Notes
-    -----
-    With a truncation T, t y_j is within [-T, T], so gradients lie in the box of middle -beta and reach T.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gradient = SymmetricMixtureGradient(np.array([2.0]), 0.5)
-    >>> gradient(np.array([[2.5], [-2.5], [0.0]])).round(6).T
-    array([[ 0.5,  0.5, -2. ]])
+        Compute as the papers do, with their mistakes, for comparison.
     """
 
     beta: Array
@@ -76,12 +47,50 @@ class SymmetricMixtureGradient:
 
     @property
     def box(self) -> tuple[Array, Array]:
-        """The middle of the box that truncated gradients lie in, and how far they reach from it."""
-        return -self.beta, np.full(self.size, _require(self.truncation))
+        """The middle of the box that truncated gradients lie in, and half its width, column by column."""
+        raise NotImplementedError
 
     def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block; NaN in every column where a cell is missing."""
+        """Return the gradients of a block, (rows, size); NaN in every column of a row that is left out."""
         return _at_once(self._gradients, block)
+
+    def _gradients(self, block: Array) -> Array:
+        """Return the gradients of a block whose number of rows is a multiple of ``ROWS_AT_ONCE``."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricMixtureGradient(EMGradient):
+    """Gradients t y - beta for rows y from beta or -beta, equally likely, plus round noise.
+
+    t = tanh(<beta, y> / scale^2) is P(+ | y) - P(- | y). A row with a missing cell is left out.
+
+    Parameters
+    ----------
+    beta : (d,) array
+    scale : float
+        Standard deviation of the noise in each column.
+    truncation : float, optional
+        The cells of y in t y are cut off at this.
+    as_printed : bool, default False
+        Leave out a factor of 2 in the log odds, as the papers do: a mistake, kept for comparison.
+
+    Notes
+    -----
+    With a truncation T, t y_j is within [-T, T], so gradients lie in the box of middle -beta and half-width T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gradient = SymmetricMixtureGradient(np.array([2.0]), 0.5)
+    >>> gradient(np.array([[2.5], [-2.5], [0.0]])).round(6).T
+    array([[ 0.5,  0.5, -2. ]])
+    """
+
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """The middle of the box that truncated gradients lie in, and half its width, column by column."""
+        return -self.beta, np.full(self.size, _require(self.truncation))
 
     def _gradients(self, block: Array) -> Array:
         sides = _tanh(_along(block, self.beta), self.scale, self.as_printed)
@@ -90,10 +99,11 @@ class SymmetricMixtureGradient:
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricRegressionGradient:
+class SymmetricRegressionGradient(EMGradient):
     """Gradients (t y - <x, beta>) x for rows (x, y) with y = <x, beta> or -<x, beta>, equally likely, plus noise.
 
-    t = tanh(y <x, beta> / scale^2) is P(+ | x, y) - P(- | x, y). The target is the last column.
+    t = tanh(y <x, beta> / scale^2) is P(+ | x, y) - P(- | x, y). The target is the last column. A row with a
+    missing cell is left out.
 
     Parameters
     ----------
@@ -121,26 +131,12 @@ class SymmetricRegressionGradient:
     array([[0.5, 0.5, 0. ]])
     """
 
-    beta: Array
-    scale: float
-    truncation: float | None = None
-    as_printed: bool = False
-
-    @property
-    def size(self) -> int:
-        """How many coefficients there are."""
-        return len(self.beta)
-
     @property
     def box(self) -> tuple[Array, Array]:
-        """The middle of the box that truncated gradients lie in, and how far they reach from it."""
+        """The middle of the box that truncated gradients lie in, and half its width, column by column."""
         return np.zeros(self.size), np.full(
             self.size, (2.0 if self.as_printed else 1.0) * _require(self.truncation) ** 2
         )
-
-    def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block; NaN in every column where a cell is missing."""
-        return _at_once(self._gradients, block)
 
     def _gradients(self, block: Array) -> Array:
         x, y = block[:, :-1], block[:, -1]
@@ -154,7 +150,7 @@ class SymmetricRegressionGradient:
 
 
 @dataclass(frozen=True, eq=False)
-class MissingCovariateGradient:
+class MissingCovariateGradient(EMGradient):
     """Gradients y m - K beta for rows (x, y) with y = <x, beta> plus noise, where cells of x may be missing (NaN).
 
     Inputs are standard normal. m = E[x | what is there] has r beta_j in a missing cell j, with
@@ -181,7 +177,7 @@ class MissingCovariateGradient:
     of beta_j, the gradient is within [-|beta_j|, 2 T^2] if the cell is missing, [-2 T^2, 2 T^2] if not, and so
     [-max(2 T^2, |beta_j|), 2 T^2] in all. As printed there is one more product, of size T^2 at most, and what papers
     forget: whether a cell is missing can change, and with it the term in beta_j. So the box is taken to be that of
-    middle -beta_j / 2 and reach 3 T^2 + |beta_j| / 2.
+    middle -beta_j / 2 and half-width 3 T^2 + |beta_j| / 2.
 
     Examples
     --------
@@ -192,28 +188,14 @@ class MissingCovariateGradient:
            [1.5 , 1.75]])
     """
 
-    beta: Array
-    scale: float
-    truncation: float | None = None
-    as_printed: bool = False
-
-    @property
-    def size(self) -> int:
-        """How many coefficients there are."""
-        return len(self.beta)
-
     @property
     def box(self) -> tuple[Array, Array]:
-        """The middle of the box that truncated gradients lie in, and how far they reach from it."""
+        """The middle of the box that truncated gradients lie in, and half its width, column by column."""
         square, size = _require(self.truncation) ** 2, np.abs(self.beta)
         if self.as_printed:
             return -self.beta / 2, 3.0 * square + size / 2
         low, high = np.maximum(2.0 * square, size), 2.0 * square
         return np.sign(self.beta) * (high - low) / 2, (high + low) / 2
-
-    def __call__(self, block: Array) -> Array:
-        """Return the gradients of a block; NaN in every column where the target is missing."""
-        return _at_once(self._gradients, block)
 
     def _gradients(self, block: Array) -> Array:
         x, y, cut = block[:, :-1], block[:, -1], self.truncation

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import OPERATION_SLACK
 
 _LEAST, _MOST = -40, 63  # The powers of two that have bins. Smaller numbers count as zero, larger ones as the largest.
 _POWERS = _MOST - _LEAST + 1  # The number of bins on each side of zero.
@@ -48,9 +49,9 @@ class Magnitudes:
         return self.columns * (2 * _POWERS + 1)
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes."""
+        """Return the bound proved in the notes, enlarged by the rounding of a root."""
         entries = self.columns * (2 if neighbors == "replace_one" else 1)
-        return float(entries) if norm == "l1" else math.sqrt(entries)
+        return float(entries) if norm == "l1" else math.sqrt(entries) * OPERATION_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the counts of a block."""

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
+from tacit.rounding import OPERATION_SLACK
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class ObservedCells:
         return self.columns
 
     def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes."""
-        return float(self.columns) if norm == "l1" else math.sqrt(self.columns)
+        """Return the bound proved in the notes, enlarged by the rounding of a root."""
+        return float(self.columns) if norm == "l1" else math.sqrt(self.columns) * OPERATION_SLACK
 
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""

@@ -20,10 +20,11 @@ _PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, s
 class OutlierCount:
     """The number of rows that a wide density q explains far better than the components' density p.
 
-    Row x contributes share q(x) / (p(x) + share q(x)): nearly 1 where q(x) is more than p(x) / share, else nearly 0.
+    With a = `proportion`, row x contributes a q(x) / (p(x) + a q(x)): nearly 1 where q(x) is more than p(x) / a, else
+    nearly 0.
 
     If the rows follow p, the likelihood ratio q(x) / p(x) has a mean of at most 1, whatever q is (it is an e-value).
-    The contribution is less than share times that ratio, so at most a `share` of the rows is expected to count. More
+    The contribution is less than a times that ratio, so at most this proportion of the rows is expected to count. More
     than that, and p has tails that are too light.
 
     Parameters
@@ -33,7 +34,7 @@ class OutlierCount:
     missing : bool
         Whether missing cells are modelled: densities are of the cells that are there. If not, rows that have some
         contribute nothing.
-    share : float
+    proportion : float
         The largest proportion of rows that is expected to count, between 0 and 1.
 
     Notes
@@ -58,7 +59,7 @@ class OutlierCount:
     components: TableComponents
     wide: TableComponents
     missing: bool = False
-    share: float = 1e-3
+    proportion: float = 1e-3
 
     @property
     def size(self) -> int:
@@ -76,6 +77,6 @@ class OutlierCount:
             rows = block[start : start + _PIECE]
             ratio = self.wide.log_density(rows, self.missing) - self.components.log_density(rows, self.missing)
             with np.errstate(over="ignore", invalid="ignore"):
-                counted = 1.0 / (1.0 + np.exp(-(ratio + math.log(self.share))))
+                counted = 1.0 / (1.0 + np.exp(-(ratio + math.log(self.proportion))))
             total += np.where(np.isnan(ratio), 0.0, counted).sum()
         return total

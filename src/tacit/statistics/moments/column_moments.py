@@ -19,7 +19,7 @@ from tacit.statistics.ranges import check_sizes
 class ColumnMoments:
     """Count, sums and sums of squares of each column, in coordinates where a clipped cell lies in [-1, 1].
 
-    Row x contributes, with u_j = clip((x_j - centre_j) / reach_j, -1, 1),
+    Row x contributes, with u_j = clip((x_j - centre_j) / half_width_j, -1, 1),
 
         t(x) = ( count,  mean * u_j / sqrt(d),  second * u_j^2 / sqrt(d) ),    j = 1, ..., d.
 

@@ -236,12 +236,14 @@ def numbers_in_second_moment(covariance_type: CovarianceType, columns: int) -> i
     return {"full": triangle, "tied": triangle, "diag": columns, "spherical": 1}[covariance_type]
 
 
-def moment_sensitivity(count: float, mean: float, second: float, neighbors: Relation, level: float = 0.0) -> float:
+def moment_sensitivity(
+    count: float, mean: float, second: float, neighbors: Relation, level_weight: float = 0.0
+) -> float:
     """Return the l2 sensitivity of :class:`ComponentMoments` with these weights; its notes have the proof.
 
-    `level` is the weight of what :class:`TableMoments` adds to them.
+    `level_weight` is the weight of what :class:`TableMoments` adds to them.
     """
-    row2 = count**2 + mean**2 + second**2 + level**2
+    row2 = count**2 + mean**2 + second**2 + level_weight**2
     if neighbors == "add_remove":
         return math.sqrt(row2) * ROW_SLACK
     least = _least_of_parabola(count**2, mean**2, second**2)

@@ -12,12 +12,34 @@ from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
 from tacit.statistics.components import Components
+from tacit.statistics.table_components import TableComponents
 
 _PIECE = 2048  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
+class SquaredDeviations:
+    """What :class:`ComponentSquares` and :class:`TableSquares` have in common. The notes of each have its proof."""
+
+    components: Components | TableComponents
+
+    @property
+    def size(self) -> int:
+        """How many numbers are released."""
+        return self.components.count * self.components.columns
+
+    def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
+        """Return the bound proved in the notes, enlarged by the rounding within a row."""
+        row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
+        replaced = math.sqrt(2.0) if norm == "l2" else 2.0
+        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
+
+    def parts(self, total: Array) -> Array:
+        """Return a (noisy) total as sums of squared deviations (K, d)."""
+        return total.reshape(self.components.count, -1) * math.sqrt(self.components.columns)
+
+
 @dataclass(frozen=True, eq=False)
-class ComponentSquares:
+class ComponentSquares(SquaredDeviations):
     """Squared deviations from the mean, for each column and component, in coordinates where columns lie in [-1, 1].
 
     Row x with responsibilities r_k contributes r_k min((x_j - mu_kj)^2, 1) / sqrt(d) for all k and j.
@@ -46,17 +68,6 @@ class ComponentSquares:
 
     components: Components
 
-    @property
-    def size(self) -> int:
-        """How many numbers are released."""
-        return self.components.count * self.components.columns
-
-    def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, enlarged by the rounding within a row."""
-        row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
-        replaced = math.sqrt(2.0) if norm == "l2" else 2.0
-        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
-
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         total = np.zeros((self.components.count, self.components.columns))
@@ -68,7 +79,3 @@ class ComponentSquares:
                 for k, mean in enumerate(self.components.means):
                     total[k] += responsibilities[k] @ np.minimum((kept - mean) ** 2, 1.0)
         return total.ravel() / math.sqrt(self.components.columns)
-
-    def parts(self, total: Array) -> Array:
-        """Return a (noisy) total as sums of squared deviations (K, d)."""
-        return total.reshape(self.components.count, -1) * math.sqrt(self.components.columns)

@@ -21,7 +21,7 @@ from tacit.statistics.moments.component_moments import (
     pack_seconds,
 )
 from tacit.statistics.ranges import check_sizes
-from tacit.statistics.table_components import Rows, TableComponents
+from tacit.statistics.table_components import EStep, TableComponents
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class TableMoments:
 
     Row x with responsibilities r_k contributes, for all k together,
 
-        t(x) = ( count r_k,  mean r_k v_k,  second r_k S(M_k),  level r_k o_kj / sqrt(J) for j = 1, ..., J ).
+        t(x) = ( count r_k,  mean r_k v_k,  second r_k S(M_k),  level_weight r_k o_kj / sqrt(J) for j = 1, ..., J ).
 
     The first two are as in :class:`ComponentMoments`, on the d columns of numbers, and so is the third for rows without
     missing numbers, with M = v v'. The last is of the J columns with levels: o_kj is 1 at the row's level of column j
@@ -49,7 +49,7 @@ class TableMoments:
         The current, already private parameters.
     radius : float
         The clip radius of rows.
-    count, mean, second, level : float
+    count, mean, second, level_weight : float
         Weights of the four parts, positive.
     covariance_type : {"full", "tied", "diag", "spherical"}
     missing : bool
@@ -65,8 +65,8 @@ class TableMoments:
     |M|_F^2 = |v|^4 + fill^2 m / radius^4, and c^4 = radius^4 - fill^2 m makes it at most 1; "diag" has some of these
     numbers. "spherical": S(M) = tr M = |v|^2 + fill m / radius^2, at most 1 as c^2 = radius^2 - fill m. Both take a
     radius that leaves something to clip at: ``least_radius``. Either way |v| <= 1. The vectors o_kj have no negative
-    entries and add up to 1, so the last part's squared length is at most level^2 r_k^2. In all,
-    |t|^2 <= B^2 := count^2 + mean^2 + second^2 + level^2: **add_remove**.
+    entries and add up to 1, so the last part's squared length is at most level_weight^2 r_k^2. In all,
+    |t|^2 <= B^2 := count^2 + mean^2 + second^2 + level_weight^2: **add_remove**.
 
     **replace_one.** Let M = v v' + F and M' = w w' + G be those of two rows, u = <v, w>. F and G are positive
     semidefinite, hence <M, M'> = u^2 + v'Gv + w'Fw + <F, G> >= u^2, and tr M tr M' >= |v|^2 |w|^2 >= u^2. Inner
@@ -74,8 +74,8 @@ class TableMoments:
     where the proof goes on: |t - t'|^2 <= 2 B^2 + 2 max(0, -min g). Tied: sum_kl r_k r'_l <M_k, M'_l> is no less than
     its terms k = l, as the others are not negative either.
 
-    **l1.** count + mean sqrt(d) + second sqrt(m) + level sqrt(J), with m numbers in a second moment; twice that for a
-    replaced row.
+    **l1.** count + mean sqrt(d) + second sqrt(m) + level_weight sqrt(J), with m numbers in a second moment; twice that
+    for a replaced row.
 
     **As computed.** Where Q is that of a nearly singular factor, v is in its range up to rounding all the same
     (``TableComponents``), off by a vector e of some units in the last place. Then <v v', I - QQ'> = |(I - QQ') e|^2 is
@@ -105,15 +105,15 @@ class TableMoments:
     count: float = 1.0
     mean: float = 1.0
     second: float = 1.0
-    level: float = 1.0
+    level_weight: float = 1.0
     covariance_type: CovarianceType = "full"
     missing: bool = False
     fill: float = 1.0
     _numbers: ComponentMoments = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        weights = (self.count, self.mean, self.second, self.level)
-        check_sizes("The weights count, mean, second and level", weights)
+        weights = (self.count, self.mean, self.second, self.level_weight)
+        check_sizes("The weights count, mean, second and level_weight", weights)
         if not 0 <= self.fill <= 1:
             raise ValueError(f"fill must be from 0 to 1, and it is {describe(self.fill)}.")
         least = least_radius(self.components.columns, self.covariance_type)
@@ -138,11 +138,11 @@ class TableMoments:
         """Return the bound proved in the notes."""
         columns, levels = self.components.columns, len(self.components.layout.levels)
         mean, second = (self.mean, self.second) if columns else (0.0, 0.0)
-        level = self.level if levels else 0.0
+        level_weight = self.level_weight if levels else 0.0
         if norm == "l2":
-            return moment_sensitivity(self.count, mean, second, neighbors, level)
+            return moment_sensitivity(self.count, mean, second, neighbors, level_weight)
         numbers = numbers_in_second_moment(self.covariance_type, columns)
-        row = self.count + mean * math.sqrt(columns) + second * math.sqrt(numbers) + level * math.sqrt(levels)
+        row = self.count + mean * math.sqrt(columns) + second * math.sqrt(numbers) + level_weight * math.sqrt(levels)
         return ROW_SLACK * row * (1 if neighbors == "add_remove" else 2)
 
     def block_sum(self, block: Array) -> Array:
@@ -160,7 +160,7 @@ class TableMoments:
             numbers += np.concatenate(moments)
         if len(patterns):
             numbers += self._expected_scatter(patterns, np.asarray(with_gaps))
-        weight = self.level / math.sqrt(max(1, len(self.components.layout.levels)))
+        weight = self.level_weight / math.sqrt(max(1, len(self.components.layout.levels)))
         return np.concatenate([numbers, weight * levels.ravel()])
 
     def parts(self, total: Array) -> tuple[Array, Array, Array]:
@@ -169,10 +169,10 @@ class TableMoments:
 
     def level_sums(self, total: Array) -> Array:
         """Return how many rows of each component have each level, (K, all levels)."""
-        weight = math.sqrt(max(1, len(self.components.layout.levels))) / self.level
+        weight = math.sqrt(max(1, len(self.components.layout.levels))) / self.level_weight
         return weight * total[self._numbers.size :].reshape(self.components.probabilities.shape)
 
-    def _stretch(self, rows: Rows) -> Array | float:
+    def _stretch(self, rows: EStep) -> Array | float:
         """Return (radius / c)^2, c being where rows are clipped: over 1, if numbers are filled in."""
         if rows.gaps is None:
             return 1.0
@@ -183,7 +183,7 @@ class TableMoments:
         return 1.0 / np.sqrt(1.0 - filled**2 * missing)
 
     def _expected_scatter(self, patterns: NDArray[np.bool_], counts: Array) -> Array:
-        """Return what the scatter expected of missing numbers adds up to, for so many rows (K, patterns)."""
+        """Return the sum of the scatter expected of missing numbers; `counts` (K, patterns) are numbers of rows."""
         scatter = np.zeros((self.components.count, self.components.columns, self.components.columns))
         for pattern, members in zip(patterns, counts.T):
             scatter += members[:, None, None] * self.components.marginal(pattern).beyond

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.arrays import Array
-from tacit.privacy import Relation
-from tacit.release.statistic import Norm
-from tacit.rounding import ROW_SLACK
+from tacit.statistics.moments.component_squares import SquaredDeviations
 from tacit.statistics.table_components import TableComponents
 
 
 @dataclass(frozen=True, eq=False)
-class TableSquares:
+class TableSquares(SquaredDeviations):
     """Squared deviations from the mean, for each column of numbers and component, in coordinates from -1 to 1.
 
     Row x with responsibilities r_k contributes r_k min(s_kj, 1) / sqrt(d) for all k and j, where s_kj is the squared
@@ -50,17 +48,6 @@ class TableSquares:
     components: TableComponents
     missing: bool = False
 
-    @property
-    def size(self) -> int:
-        """How many numbers are released."""
-        return self.components.count * self.components.columns
-
-    def sensitivity(self, neighbors: Relation, norm: Norm = "l2") -> float:
-        """Return the bound proved in the notes, enlarged by the rounding within a row."""
-        row = 1.0 if norm == "l2" else math.sqrt(self.components.columns)
-        replaced = math.sqrt(2.0) if norm == "l2" else 2.0
-        return row * (replaced if neighbors == "replace_one" else 1.0) * ROW_SLACK
-
     def block_sum(self, block: Array) -> Array:
         """Return the sum over the rows of a block."""
         total = np.zeros((self.components.count, self.components.columns))
@@ -86,7 +73,3 @@ class TableSquares:
         factor, beyond = self.components.factors[k], self.components.marginal(pattern).beyond[k]
         variances: Array = np.einsum("ij,jl,il->i", factor, beyond, factor)
         return np.maximum(0.0, variances)
-
-    def parts(self, total: Array) -> Array:
-        """Return a (noisy) total as sums of squared deviations (K, d)."""
-        return total.reshape(self.components.count, -1) * math.sqrt(self.components.columns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 from tacit.statistics.ranges import check_sizes
 from tacit.statistics.row_vectors import RowVectors
 
@@ -52,7 +52,7 @@ class FoldedScores:
 
         Sums over columns are taken one column after the other, so that a row's score does not depend on its place.
         """
-        rows, columns = len(block), filled_up(block.T)
+        rows, columns = len(block), pad_rows(block.T)
         lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
         scores = lifted[0, 1:]
         with np.errstate(over="ignore", invalid="ignore"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 from tacit.statistics.ranges import check_numbers, check_sizes
 from tacit.statistics.row_vectors import RowVectors
 
@@ -84,8 +84,8 @@ class LinearScores:
         return _measurable(lifted, lengths, np.ones(len(lengths)), len(block))
 
     def measure(self, block: Array) -> tuple[Array, Array, Array, Array]:
-        """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of rows filled up."""
-        columns = filled_up(block.T)
+        """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of padded rows."""
+        columns = pad_rows(block.T)
         lifted = np.ones((1, 1 + self.columns, columns.shape[1]))
         z = lifted[0, 1:]
         with np.errstate(over="ignore", invalid="ignore"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.release.row_maps import filled_up
+from tacit.release.row_maps import pad_rows
 from tacit.statistics.ranges import check_numbers, check_sizes
 from tacit.statistics.row_vectors import RowVectors
 
@@ -83,7 +83,7 @@ class RegressionScores:
         As with ``Components.e_step``, what is computed for a row does not depend on where in the block it stands, and a
         row that cannot be measured belongs to no component.
         """
-        rows, columns = len(block), filled_up(block.T)
+        rows, columns = len(block), pad_rows(block.T)
         with np.errstate(over="ignore", invalid="ignore"):
             x = self._white(columns)
             residuals = (columns[-1] - self.coefficients @ x) / self.scales[:, None]
