@@ -290,7 +290,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         grid, kind, published = component_grid(self.n_components), self.covariance_type, find_published(self)
         if published is None:
             grow = isinstance(self.init, str) and self.init == "private"
-            options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model"}
+            budget = Budget(self.epsilon, self.delta)
+            options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model", "budget": budget}
             return scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
         return published.schedule(grid[0], domain.columns, kind, Budget(self.epsilon, self.delta))
 

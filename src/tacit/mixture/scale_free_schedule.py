@@ -6,23 +6,28 @@ cannot disagree.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tacit.fitting.allocation import weigh_releases
-from tacit.privacy import Relation, Step
-from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
+from tacit.fitting.allocation import deal, weigh_releases
+from tacit.fitting.moment_weights import block_weights
+from tacit.privacy import Budget, Gaussian, Plan, Relation, Split, Step
+from tacit.statistics import CovarianceType, TableLayout, moment_sensitivity, numbers_in_second_moment
 
 # Names of the steps of the plan, in the order in which a fit makes these releases.
-GROWING, CHOICE, REFINING = "growing moments", "model choice", "refining moments"
+GROWING, CHOICE, SETTLING, REFINING = "growing moments", "model choice", "settling moments", "refining moments"
 TAILS, OUTLIERS = "tails", "outliers"
 
 # Tuned numbers. benchmarks/mixture.py measures what they give on mixtures of numbers, and benchmarks/synthetic.py on
 # Adult. experiments/choosing_components.py and choosing_in_tables.py measure it where the number of components is
 # chosen.
 
+# Rows that a component needs, for each column and unit of noise.
+ROWS_PER_COMPONENT = 1.5
+
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
-RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 0.3, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
 _REFINING_PART_WITH_LEVELS = 2.0  # The same for refining, in tables with levels.
 
 # Number of releases of each size while the mixture grows, if `n_iter` leaves room for them.
@@ -33,6 +38,16 @@ _REFINING_ROUNDS = 6
 _REFINING_ROUNDS_WITH_GAPS = 14
 # Products of numbers and levels are further from where growing ends.
 _REFINING_ROUNDS_WITH_LEVELS = 12
+
+# Settling rounds: EM converges slowly where components overlap or are narrow, so that it makes many cheap rounds first,
+# where noise allows it. benchmarks/arena.py measures what they give on tables of numbers.
+_MOST_SETTLING_ROUNDS = 36
+# Settling rounds for each time that rows outnumber those which so much noise and so many components need.
+_SETTLING_ROUNDS_PER_SUPPORT = 12
+# Rows of a share. Where each settling round can have a share of its own with so many, all take the time of one pass.
+_ROWS_PER_SHARE = 4_000
+# Rows that a table is taken to have where their number is secret.
+_ROWS_IF_SECRET = 5_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +72,10 @@ class ScaleFreeSchedule:
         Whether the number of components is chosen by the fit, or was chosen by the fit that is simulated.
     missing : bool
         Whether cells may be missing, so that each component marginalises them.
+    settling_rounds : int
+        Number of cheap releases of moments between growing and refining.
+    shares : int
+        Into how many shares rows are dealt for settling rounds: 1 if each of them is of all rows.
     """
 
     layout: TableLayout
@@ -68,6 +87,8 @@ class ScaleFreeSchedule:
     refining_rounds: int
     chooses: bool
     missing: bool
+    settling_rounds: int = 0
+    shares: int = 1
 
     @property
     def most_components(self) -> int:
@@ -82,7 +103,7 @@ class ScaleFreeSchedule:
     @property
     def n_releases(self) -> int:
         """Number of releases."""
-        return sum(step.count for step in self.steps())
+        return sum(step.releases for step in self.steps())
 
     def steps(self) -> list[Step]:
         """Return the steps of the plan, with noise relative to each other."""
@@ -96,6 +117,7 @@ class ScaleFreeSchedule:
         sizes = {
             GROWING: max(self.growing_sizes, default=0) * (1 + width + numbers_in_second_moment("full", width)),
             CHOICE: len(self.grid) - 1,
+            SETTLING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             REFINING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             TAILS: components * numbers,
             OUTLIERS: 1,
@@ -103,11 +125,19 @@ class ScaleFreeSchedule:
         counts = {
             GROWING: len(self.growing_sizes),
             CHOICE: 1 if len(self.grid) > 1 else 0,
+            SETTLING: self.settling_rounds,
             REFINING: self.refining_rounds,
             TAILS: 1 if numbers else 0,
             OUTLIERS: 1 if numbers else 0,
         }
-        return weigh_releases(RELEASE_PARTS | {REFINING: self.refining_part}, counts, sizes)
+        steps = weigh_releases(RELEASE_PARTS | {REFINING: self.refining_part}, counts, sizes)
+        return [deal(step, self.shares) if step.name == SETTLING else step for step in steps]
+
+    def as_planned(self, plan: Plan) -> ScaleFreeSchedule:
+        """Return the schedule with the settling rounds of a plan: earlier versions made none."""
+        settling = [step for step in plan.steps if step.name == SETTLING]
+        shares = settling[0].parts if settling and isinstance(settling[0], Split) else 1
+        return replace(self, settling_rounds=sum(step.releases for step in settling), shares=shares)
 
 
 def scale_free_schedule(
@@ -120,6 +150,7 @@ def scale_free_schedule(
     n_iter: int | str = "auto",
     grow: bool = True,
     missing: bool = False,
+    budget: Budget | None = None,
 ) -> ScaleFreeSchedule:
     """Return the schedule of a scale-free fit.
 
@@ -133,6 +164,8 @@ def scale_free_schedule(
         Number of releases.
     grow : bool
         Whether the mixture grows from one component. Otherwise the fit starts from given means.
+    budget : Budget, optional
+        What the fit may spend. It decides how many settling rounds there are; without it, there are none.
 
     Examples
     --------
@@ -160,9 +193,44 @@ def scale_free_schedule(
             f"refine{''.join(f' and one for {name}' for name in others)}; pass "
             f'n_iter={len(growing) + least_refining + len(others)} or more, "auto", or starting means as init.'
         )
-    return ScaleFreeSchedule(
+    schedule = ScaleFreeSchedule(
         layout, covariance_type, neighbors, n_rows, tuple(grid), growing, refining, chooses, missing
     )
+    settles = budget is not None and n_iter == "auto" and most > 1 and not (layout.levels or missing)
+    return _with_settling(schedule, budget) if settles else schedule
+
+
+def _with_settling(schedule: ScaleFreeSchedule, budget: Budget) -> ScaleFreeSchedule:
+    """Return the schedule with as many settling rounds as the noise of the budget allows.
+
+    The *support* is how many times as many rows there are as components need, with the noise of a settling release. If
+    it is below 1, there are no settling rounds: each would move components by noise.
+
+    Examples
+    --------
+    >>> numbers = TableLayout((0, 1))
+    >>> for rows, epsilon in ((1000, 0.1), (5000, 1.0), (5000, 10.0), (1_000_000, 1.0)):
+    ...     schedule = scale_free_schedule((4,), numbers, "full", "replace_one", rows, budget=Budget(epsilon, 1e-6))
+    ...     print(schedule.settling_rounds, schedule.shares)
+    0 1
+    36 1
+    36 1
+    36 36
+    """
+    most = replace(schedule, settling_rounds=_MOST_SETTLING_ROUNDS)
+    total = sum(step.weight for step in most.steps())
+    # All releases together have the noise of one release of a plan that has no other.
+    alone = Plan([Gaussian("all", 1.0)], schedule.neighbors).calibrate(budget).steps[0].noise_multiplier
+    columns, rows = len(schedule.layout.numbers), schedule.n_rows or _ROWS_IF_SECRET
+    sensitivity = moment_sensitivity(
+        *block_weights(columns, schedule.covariance_type, schedule.neighbors), 1.0, schedule.neighbors
+    )
+    noise = alone * math.sqrt(total / RELEASE_PARTS[SETTLING]) * sensitivity
+    support = rows / (ROWS_PER_COMPONENT * noise * columns * schedule.most_components)
+    rounds = min(_MOST_SETTLING_ROUNDS, int(_SETTLING_ROUNDS_PER_SUPPORT * support)) if support >= 1 else 0
+    if schedule.n_rows is None or rounds == 0 or rows < rounds * _ROWS_PER_SHARE or support**2 < rounds:
+        return replace(schedule, settling_rounds=rounds)
+    return replace(schedule, settling_rounds=rounds, shares=rounds)
 
 
 def _growing_sizes(most: int) -> list[int]:
