@@ -29,7 +29,6 @@ from tacit.fitting.moment_weights import block_weights, clipping_radius
 from tacit.fitting.shrinkage import posterior_variance, shrink, shrink_covariance
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.prior import MixturePrior
-from tacit.mixture.scale_free_schedule import ROWS_PER_COMPONENT
 from tacit.privacy import Relation
 from tacit.release import Measurement
 from tacit.statistics import (
@@ -45,6 +44,8 @@ from tacit.statistics import (
 # Tuned numbers. benchmarks/mixture.py measures what they give on mixtures, and benchmarks/factor_analysis.py on one
 # Gaussian.
 
+# Rows that a component needs, for each column and unit of noise.
+ROWS_PER_COMPONENT = 1.5
 # Part of the rows that one component needs, below which a release of all rows is not used: estimates stay wide rather
 # than going wrong.
 _HOPELESS = 0.1

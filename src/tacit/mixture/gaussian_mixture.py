@@ -33,6 +33,7 @@ from tacit.mixture.outliers import Outliers, with_outliers
 from tacit.mixture.prior import MixturePrior
 from tacit.mixture.scale_free import MixtureFit, fit_scale_free
 from tacit.mixture.scale_free_schedule import CHOICE, scale_free_schedule
+from tacit.mixture.settling import with_settling
 from tacit.mixture.table_mixture import TableMixture, table_layout
 from tacit.mixture.uncertainty import MixtureIntervals, confidence_intervals, releases_to_keep
 from tacit.privacy import Budget
@@ -290,9 +291,9 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         grid, kind, published = component_grid(self.n_components), self.covariance_type, find_published(self)
         if published is None:
             grow = isinstance(self.init, str) and self.init == "private"
-            budget = Budget(self.epsilon, self.delta)
-            options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model", "budget": budget}
-            return scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
+            options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model"}
+            schedule = scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
+            return with_settling(schedule, Budget(self.epsilon, self.delta)) if self.n_iter == "auto" else schedule
         return published.schedule(grid[0], domain.columns, kind, Budget(self.epsilon, self.delta))
 
     def _fit_rows(self, curator: Curator, schedule: Any, watch: Watch = lambda done, total: None) -> MixtureFit:

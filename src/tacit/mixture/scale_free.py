@@ -198,7 +198,7 @@ def _aim_refining(
 ) -> tuple[MixtureEstimates, ComponentMoments | TableMoments]:
     """Return estimates in the size of a refining round, and what to measure of them."""
     if schedule.layout.levels:
-        return estimates, product_moments(curator, schedule, estimates)
+        return estimates, product_moments(curator, schedule, estimates, step)
     size = schedule.most_components
     if schedule.chooses:  # A candidate is not split again.
         size = min(size, estimates.mixture.count)

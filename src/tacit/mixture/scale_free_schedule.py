@@ -6,14 +6,12 @@ cannot disagree.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.fitting.allocation import deal, weigh_releases
-from tacit.fitting.moment_weights import block_weights
-from tacit.privacy import Budget, Gaussian, Plan, Relation, Split, Step
-from tacit.statistics import CovarianceType, TableLayout, moment_sensitivity, numbers_in_second_moment
+from tacit.privacy import Plan, Relation, Split, Step
+from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
 
 # Names of the steps of the plan, in the order in which a fit makes these releases.
 GROWING, CHOICE, SETTLING, REFINING = "growing moments", "model choice", "settling moments", "refining moments"
@@ -22,9 +20,6 @@ TAILS, OUTLIERS = "tails", "outliers"
 # Tuned numbers. benchmarks/mixture.py measures what they give on mixtures of numbers, and benchmarks/synthetic.py on
 # Adult. experiments/choosing_components.py and choosing_in_tables.py measure it where the number of components is
 # chosen.
-
-# Rows that a component needs, for each column and unit of noise.
-ROWS_PER_COMPONENT = 1.5
 
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
 RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 0.3, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
@@ -38,16 +33,6 @@ _REFINING_ROUNDS = 6
 _REFINING_ROUNDS_WITH_GAPS = 14
 # Products of numbers and levels are further from where growing ends.
 _REFINING_ROUNDS_WITH_LEVELS = 12
-
-# Settling rounds: EM converges slowly where components overlap or are narrow, so that it makes many cheap rounds first,
-# where noise allows it. benchmarks/arena.py measures what they give on tables of numbers.
-_MOST_SETTLING_ROUNDS = 36
-# Settling rounds for each time that rows outnumber those which so much noise and so many components need.
-_SETTLING_ROUNDS_PER_SUPPORT = 12
-# Rows of a share. Where each settling round can have a share of its own with so many, all take the time of one pass.
-_ROWS_PER_SHARE = 4_000
-# Rows that a table is taken to have where their number is secret.
-_ROWS_IF_SECRET = 5_000
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,7 @@ class ScaleFreeSchedule:
     missing : bool
         Whether cells may be missing, so that each component marginalises them.
     settling_rounds : int
-        Number of cheap releases of moments between growing and refining.
+        Number of cheap releases of moments between growing and refining; see :mod:`tacit.mixture.settling`.
     shares : int
         Into how many shares rows are dealt for settling rounds: 1 if each of them is of all rows.
     """
@@ -150,7 +135,6 @@ def scale_free_schedule(
     n_iter: int | str = "auto",
     grow: bool = True,
     missing: bool = False,
-    budget: Budget | None = None,
 ) -> ScaleFreeSchedule:
     """Return the schedule of a scale-free fit.
 
@@ -164,8 +148,6 @@ def scale_free_schedule(
         Number of releases.
     grow : bool
         Whether the mixture grows from one component. Otherwise the fit starts from given means.
-    budget : Budget, optional
-        What the fit may spend. It decides how many settling rounds there are; without it, there are none.
 
     Examples
     --------
@@ -193,44 +175,9 @@ def scale_free_schedule(
             f"refine{''.join(f' and one for {name}' for name in others)}; pass "
             f'n_iter={len(growing) + least_refining + len(others)} or more, "auto", or starting means as init.'
         )
-    schedule = ScaleFreeSchedule(
+    return ScaleFreeSchedule(
         layout, covariance_type, neighbors, n_rows, tuple(grid), growing, refining, chooses, missing
     )
-    settles = budget is not None and n_iter == "auto" and most > 1 and not (layout.levels or missing)
-    return _with_settling(schedule, budget) if settles else schedule
-
-
-def _with_settling(schedule: ScaleFreeSchedule, budget: Budget) -> ScaleFreeSchedule:
-    """Return the schedule with as many settling rounds as the noise of the budget allows.
-
-    The *support* is how many times as many rows there are as components need, with the noise of a settling release. If
-    it is below 1, there are no settling rounds: each would move components by noise.
-
-    Examples
-    --------
-    >>> numbers = TableLayout((0, 1))
-    >>> for rows, epsilon in ((1000, 0.1), (5000, 1.0), (5000, 10.0), (1_000_000, 1.0)):
-    ...     schedule = scale_free_schedule((4,), numbers, "full", "replace_one", rows, budget=Budget(epsilon, 1e-6))
-    ...     print(schedule.settling_rounds, schedule.shares)
-    0 1
-    36 1
-    36 1
-    36 36
-    """
-    most = replace(schedule, settling_rounds=_MOST_SETTLING_ROUNDS)
-    total = sum(step.weight for step in most.steps())
-    # All releases together have the noise of one release of a plan that has no other.
-    alone = Plan([Gaussian("all", 1.0)], schedule.neighbors).calibrate(budget).steps[0].noise_multiplier
-    columns, rows = len(schedule.layout.numbers), schedule.n_rows or _ROWS_IF_SECRET
-    sensitivity = moment_sensitivity(
-        *block_weights(columns, schedule.covariance_type, schedule.neighbors), 1.0, schedule.neighbors
-    )
-    noise = alone * math.sqrt(total / RELEASE_PARTS[SETTLING]) * sensitivity
-    support = rows / (ROWS_PER_COMPONENT * noise * columns * schedule.most_components)
-    rounds = min(_MOST_SETTLING_ROUNDS, int(_SETTLING_ROUNDS_PER_SUPPORT * support)) if support >= 1 else 0
-    if schedule.n_rows is None or rounds == 0 or rows < rounds * _ROWS_PER_SHARE or support**2 < rounds:
-        return replace(schedule, settling_rounds=rounds)
-    return replace(schedule, settling_rounds=rounds, shares=rounds)
 
 
 def _growing_sizes(most: int) -> list[int]:
