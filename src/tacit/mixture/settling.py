@@ -23,7 +23,7 @@ from tacit.statistics import moment_sensitivity
 
 # Tuned numbers. benchmarks/arena.py chose them, on tables whose names have an even crc32 (--kinds mixture).
 
-_MOST_ROUNDS = 36
+_MOST_ROUNDS = 24
 # Rounds for each time that rows outnumber those which components need.
 _ROUNDS_PER_SUPPORT = 4
 # Rows of a share.
@@ -49,8 +49,8 @@ def with_settling(schedule: ScaleFreeSchedule, budget: Budget) -> ScaleFreeSched
     ...     print(schedule.settling_rounds, schedule.shares)
     0 1
     15 1
-    36 1
-    36 36
+    24 1
+    24 24
     """
     if schedule.most_components == 1 or schedule.missing:
         return schedule
