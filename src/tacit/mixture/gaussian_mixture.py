@@ -33,6 +33,7 @@ from tacit.mixture.outliers import Outliers, with_outliers
 from tacit.mixture.prior import MixturePrior
 from tacit.mixture.scale_free import MixtureFit, fit_scale_free
 from tacit.mixture.scale_free_schedule import CHOICE, scale_free_schedule
+from tacit.mixture.settling import with_settling
 from tacit.mixture.table_mixture import TableMixture, table_layout
 from tacit.mixture.uncertainty import MixtureIntervals, confidence_intervals, releases_to_keep
 from tacit.privacy import Budget
@@ -291,7 +292,8 @@ class GaussianMixture(DensityMixin, PrivateEstimator):
         if published is None:
             grow = isinstance(self.init, str) and self.init == "private"
             options = {"n_iter": self.n_iter, "grow": grow, "missing": self.missing == "model"}
-            return scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
+            schedule = scale_free_schedule(grid, table_layout(domain), kind, self.neighbors, n_rows, **options)
+            return with_settling(schedule, Budget(self.epsilon, self.delta)) if self.n_iter == "auto" else schedule
         return published.schedule(grid[0], domain.columns, kind, Budget(self.epsilon, self.delta))
 
     def _fit_rows(self, curator: Curator, schedule: Any, watch: Watch = lambda done, total: None) -> MixtureFit:

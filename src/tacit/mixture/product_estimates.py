@@ -53,14 +53,16 @@ def product_estimates(mixture: TableMixture, rows: float | None) -> MixtureEstim
     return MixtureEstimates(mixture, rows, np.ones((2, mixture.count)), level_priors)
 
 
-def product_moments(curator: Curator, schedule: ScaleFreeSchedule, estimates: MixtureEstimates) -> TableMoments:
+def product_moments(
+    curator: Curator, schedule: ScaleFreeSchedule, estimates: MixtureEstimates, step: str = REFINING
+) -> TableMoments:
     """Return the statistic of counts, means, second moments and levels, in each component's own coordinates."""
     layout, kind, missing = schedule.layout, schedule.covariance_type, schedule.missing
     columns, components = len(layout.numbers), estimates.mixture.components()
     count, mean, level_weight = moment_weights(layout, kind, schedule.neighbors)
     radius = 1.0
     if columns:
-        noise = curator.noise(REFINING, TableMoments(components, 1.0, count, mean, 1.0, level_weight, kind))
+        noise = curator.noise(step, TableMoments(components, 1.0, count, mean, 1.0, level_weight, kind))
         radius = clip_radius(estimates, kind, noise)
     radius = max(radius, least_radius(columns, kind)) if missing else radius
     fill = mean_clipped_variance(columns, radius)

@@ -9,7 +9,7 @@ components is what keeps the result from depending on luck::
         release their moments, twice, and move them
     choose the number of components privately, where several are allowed (one release)
     merge components down to that number, the cheapest pair first; with levels, make products of them
-    for each refining round:
+    for each settling round, which are cheap, and each refining round:
         release their moments, and move them
     release plain squared deviations; widen components that have tails
     release how many rows are outliers; give these rows a wide density
@@ -22,7 +22,7 @@ than asked for, the rest are copies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +45,7 @@ from tacit.mixture.model_choice import choose_number, drop_empty, likelihood_gai
 from tacit.mixture.outliers import outlier_count, outlier_density, outlier_weight
 from tacit.mixture.prior import MixturePrior
 from tacit.mixture.product_estimates import move_products, product_estimates, product_moments
-from tacit.mixture.scale_free_schedule import CHOICE, GROWING, OUTLIERS, REFINING, TAILS, ScaleFreeSchedule
+from tacit.mixture.scale_free_schedule import CHOICE, GROWING, OUTLIERS, REFINING, SETTLING, TAILS, ScaleFreeSchedule
 from tacit.mixture.table_mixture import TableMixture, merge_products
 from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, CovarianceType, TableMoments
@@ -140,14 +140,21 @@ def fit_scale_free(
 
     move = move_products if layout.levels else move_components
     least_variances = np.broadcast_to(least_variances, layout.width)[list(layout.numbers)]
-    for index in range(schedule.refining_rounds):
-        aimed, statistic = _aim_refining(curator, estimates, schedule)
+    rows = estimates.rows
+    if schedule.settling_rounds and schedule.shares > 1:
+        estimates = replace(estimates, rows=rows / schedule.shares)
+    for index, step in enumerate([SETTLING] * schedule.settling_rounds + [REFINING] * schedule.refining_rounds):
+        if index == schedule.settling_rounds and schedule.shares > 1:
+            estimates = replace(estimates, rows=rows)
+        aimed, statistic = _aim_refining(curator, estimates, schedule, step)
         if schedule.chooses and index >= _ROUNDS_BEFORE_DROPPING:
-            filled = _drop_empty(estimates, schedule, curator.noise(REFINING, statistic) / statistic.count)
+            filled = _drop_empty(estimates, schedule, curator.noise(step, statistic) / statistic.count)
             if filled is not estimates:
-                aimed, statistic = _aim_refining(curator, filled, schedule)
-        measurement = curator.measure(REFINING, statistic)
-        estimates = move(aimed, statistic, measurement, n_rows, least_variances, prior)
+                aimed, statistic = _aim_refining(curator, filled, schedule, step)
+        measurement = curator.measure(step, statistic)
+        # How many rows are in a share is not public.
+        in_step = None if step == SETTLING and schedule.shares > 1 else n_rows
+        estimates = move(aimed, statistic, measurement, in_step, least_variances, prior)
         record(measurement, estimates)
 
     outliers, weight = None, 0.0
@@ -187,15 +194,15 @@ def _aim_components(
 
 
 def _aim_refining(
-    curator: Curator, estimates: MixtureEstimates, schedule: ScaleFreeSchedule
+    curator: Curator, estimates: MixtureEstimates, schedule: ScaleFreeSchedule, step: str
 ) -> tuple[MixtureEstimates, ComponentMoments | TableMoments]:
     """Return estimates in the size of a refining round, and what to measure of them."""
     if schedule.layout.levels:
-        return estimates, product_moments(curator, schedule, estimates)
+        return estimates, product_moments(curator, schedule, estimates, step)
     size = schedule.most_components
     if schedule.chooses:  # A candidate is not split again.
         size = min(size, estimates.mixture.count)
-    return _aim_components(curator, REFINING, estimates, size, schedule.covariance_type, schedule)
+    return _aim_components(curator, step, estimates, size, schedule.covariance_type, schedule)
 
 
 def _merge(estimates: MixtureEstimates, schedule: ScaleFreeSchedule, number: int) -> MixtureEstimates:

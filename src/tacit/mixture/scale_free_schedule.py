@@ -7,14 +7,14 @@ cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tacit.fitting.allocation import weigh_releases
-from tacit.privacy import Relation, Step
+from tacit.fitting.allocation import deal, weigh_releases
+from tacit.privacy import Plan, Relation, Split, Step
 from tacit.statistics import CovarianceType, TableLayout, numbers_in_second_moment
 
 # Names of the steps of the plan, in the order in which a fit makes these releases.
-GROWING, CHOICE, REFINING = "growing moments", "model choice", "refining moments"
+GROWING, CHOICE, SETTLING, REFINING = "growing moments", "model choice", "settling moments", "refining moments"
 TAILS, OUTLIERS = "tails", "outliers"
 
 # Tuned numbers. benchmarks/mixture.py measures what they give on mixtures of numbers, and benchmarks/synthetic.py on
@@ -22,7 +22,7 @@ TAILS, OUTLIERS = "tails", "outliers"
 # chosen.
 
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
-RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 0.3, REFINING: 3.5, TAILS: 2.0, OUTLIERS: 0.5}
 _REFINING_PART_WITH_LEVELS = 2.0  # The same for refining, in tables with levels.
 
 # Number of releases of each size while the mixture grows, if `n_iter` leaves room for them.
@@ -57,6 +57,10 @@ class ScaleFreeSchedule:
         Whether the number of components is chosen by the fit, or was chosen by the fit that is simulated.
     missing : bool
         Whether cells may be missing, so that each component marginalises them.
+    settling_rounds : int
+        Number of cheap releases of moments between growing and refining; see :mod:`tacit.mixture.settling`.
+    shares : int
+        Into how many shares rows are dealt for settling rounds: 1 if each of them is of all rows.
     """
 
     layout: TableLayout
@@ -68,6 +72,8 @@ class ScaleFreeSchedule:
     refining_rounds: int
     chooses: bool
     missing: bool
+    settling_rounds: int = 0
+    shares: int = 1
 
     @property
     def most_components(self) -> int:
@@ -82,7 +88,7 @@ class ScaleFreeSchedule:
     @property
     def n_releases(self) -> int:
         """Number of releases."""
-        return sum(step.count for step in self.steps())
+        return sum(step.releases for step in self.steps())
 
     def steps(self) -> list[Step]:
         """Return the steps of the plan, with noise relative to each other."""
@@ -96,6 +102,7 @@ class ScaleFreeSchedule:
         sizes = {
             GROWING: max(self.growing_sizes, default=0) * (1 + width + numbers_in_second_moment("full", width)),
             CHOICE: len(self.grid) - 1,
+            SETTLING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             REFINING: components * (1 + numbers + sum(self.layout.sizes)) + seconds,
             TAILS: components * numbers,
             OUTLIERS: 1,
@@ -103,11 +110,19 @@ class ScaleFreeSchedule:
         counts = {
             GROWING: len(self.growing_sizes),
             CHOICE: 1 if len(self.grid) > 1 else 0,
+            SETTLING: self.settling_rounds,
             REFINING: self.refining_rounds,
             TAILS: 1 if numbers else 0,
             OUTLIERS: 1 if numbers else 0,
         }
-        return weigh_releases(RELEASE_PARTS | {REFINING: self.refining_part}, counts, sizes)
+        steps = weigh_releases(RELEASE_PARTS | {REFINING: self.refining_part}, counts, sizes)
+        return [deal(step, self.shares) if step.name == SETTLING else step for step in steps]
+
+    def as_planned(self, plan: Plan) -> ScaleFreeSchedule:
+        """Return the schedule with the settling rounds of a plan: earlier versions made none."""
+        settling = [step for step in plan.steps if step.name == SETTLING]
+        shares = settling[0].parts if settling and isinstance(settling[0], Split) else 1
+        return replace(self, settling_rounds=sum(step.releases for step in settling), shares=shares)
 
 
 def scale_free_schedule(

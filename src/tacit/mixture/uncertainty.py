@@ -39,7 +39,7 @@ from tacit.mixture.method_of_moments import Evidence, Release, Simulate
 from tacit.mixture.mixture import Mixture
 from tacit.mixture.model_choice import number_of_parameters
 from tacit.mixture.scale_free import MixtureFit
-from tacit.mixture.scale_free_schedule import ScaleFreeSchedule
+from tacit.mixture.scale_free_schedule import SETTLING, ScaleFreeSchedule
 from tacit.mixture.table_mixture import TableMixture, merge_products, table_layout
 from tacit.privacy import Plan
 from tacit.release import Curator, Measurement, Statistic
@@ -160,7 +160,7 @@ class ReplayedCurator(Curator):
         value = self._answer_to(statistic, noise)
         if value.shape != (statistic.size,):
             raise ValueError("What the model keeps of its releases is damaged; take it from a copy, or fit it again.")
-        if isinstance(statistic, _MOMENTS):
+        if isinstance(statistic, _MOMENTS) and name != SETTLING:  # What settling rounds add is little.
             self.releases.append(Release(statistic, value, noise))
         return Measurement(value, noise)
 
@@ -172,7 +172,7 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
     usable = model.method == "scale_free" and model.missing != "model" and model._released is not None
     if not usable or number_of_parameters(np.array(fitted.count), layout, kind) > _MOST_PARAMETERS:
         return None
-    schedule = model._schedule(domain, rows)
+    schedule = model._schedule(domain, rows).as_planned(model.privacy_.plan)
     kept = iter(model._released)
     curator = ReplayedCurator(model.privacy_.plan, lambda statistic, noise: next(kept))
     model._fit_rows(curator, schedule)
@@ -185,7 +185,8 @@ def _evidence(model: Any) -> tuple[Evidence, list[Mixture], Simulate] | None:
         weights, means, factors = larger[-1].weights, larger[-1].means, larger[-1].factors
         grown = Mixture(weights, means, factors @ factors.transpose(0, 2, 1))
         starts.append(merge_products(grown, layout, fitted.count) if layout.levels else grown.merge(fitted.count))
-    same_number = replace(schedule, grid=(fitted.count,))
+    # Simulated fits do without settling rounds, to be fast.
+    same_number = replace(schedule, grid=(fitted.count,), settling_rounds=0)
 
     def simulate(answer: Callable[[ComponentMoments | TableMoments, float], Array]) -> list[Release]:
         def answer_all(statistic: Statistic, noise: float) -> Array:
@@ -259,7 +260,7 @@ def _replica(model: Any) -> Replica:
     def fit(curator: Curator, rows: int) -> Mixture:
         schedule = model._schedule(domain, rows if public else None)
         if isinstance(schedule, ScaleFreeSchedule):
-            schedule = replace(schedule, grid=(model.n_components_,))
+            schedule = replace(schedule.as_planned(model.privacy_.plan), grid=(model.n_components_,))
         return model._fit_rows(curator, schedule).mixture
 
     return Replica(

@@ -181,6 +181,7 @@ CARDS = (
         docs="mixture.md",
         steps={
             "growing moments": "size, centre and spread of each component, for a start",
+            "settling moments": "size, centre and spread of each component, roughly and often, so that they settle",
             "refining moments": "size, centre and spread of each component, measured again from there",
             "tails": "how far each column scatters in each component, far-off rows included",
             "outliers": "how many rows no component explains",

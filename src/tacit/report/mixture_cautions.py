@@ -19,6 +19,7 @@ __all__ = ["fitted_cautions", "mixture_cautions"]
 _ALIKE = 0.8  # Overlap from which two components are hardly two.
 _LITTLE_USED = 0.2  # Proportion of a public range; a column that takes up less has bounds that are too wide.
 _MUCH_OUTSIDE = 0.1  # Proportion of the model's rows outside the bounds that is worth a caution.
+_ROUGH_LEVELS = 0.05  # Noise on the probability of a level that is worth a caution.
 _MOST_NAMED = 6  # Pairs of components that a caution names.
 
 
@@ -68,7 +69,23 @@ def _components(view: MixtureView, certificate: Certificate) -> list[Caution]:
                 f"{join_numbers(faint)} {'has' if len(faint) == 1 else 'have'} fewer. Take their shapes as rough."
             )
             cautions.append(Caution("warning", "Some components rest on few rows beside the noise", text))
-    return cautions
+    return [*cautions, *_levels(view, firsts)]
+
+
+def _levels(view: MixtureView, components: list[int]) -> list[Caution]:
+    """Return one caution, if noise hides the probabilities of levels in some components, or none."""
+    if view.level_noise is None:
+        return []
+    rough = [k for k in components if view.level_noise[k] > _ROUGH_LEVELS]
+    if not rough:
+        return []
+    named = join_words([f"{k + 1} (± {percent(min(1.0, 2 * float(view.level_noise[k])))})" for k in rough])
+    text = (
+        f"One release tells the probability of a level only so well in component {named}: noise is within that in "
+        "19 of 20 cases. Rounds are averaged, which lowers it. Take differences between levels that are smaller as "
+        "noise."
+    )
+    return [Caution("warning", "Probabilities of levels are rough", text)]
 
 
 def _bounds(view: MixtureView) -> list[Caution]:

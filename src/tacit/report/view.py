@@ -15,6 +15,8 @@ from tacit.arrays import Array
 from tacit.messages import describe
 from tacit.mixture import GaussianMixture
 from tacit.mixture.outliers import Outliers
+from tacit.mixture.product_estimates import moment_weights
+from tacit.mixture.scale_free_schedule import REFINING
 from tacit.mixture.table_mixture import table_layout
 from tacit.tables import Boolean, Categorical, Domain, Numeric
 
@@ -55,6 +57,10 @@ class MixtureView:
         Names of columns that the schema leaves out.
     probabilities : dict of (K, levels) arrays
         Probabilities of levels, by the column's name, in the order of its levels.
+    outliers : Outliers or None
+        Rows that no component explains, if there are some.
+    level_noise : (K,) array or None
+        The standard deviation of the noise on a probability of a level in one release of each component, if known.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class MixtureView:
     ignored: tuple[str, ...] = ()
     probabilities: Mapping[str, Array] = field(default_factory=dict)
     outliers: Outliers | None = None
+    level_noise: Array | None = None
 
     @classmethod
     def of(cls, model: Any) -> MixtureView:
@@ -95,6 +102,7 @@ class MixtureView:
                 for name, each in getattr(model, "level_probabilities_", {}).items()
             },
             model.outliers_ if model.outliers_ is not None and model.outliers_.weight else None,
+            _level_noise(model),
         )
 
     @property
@@ -200,6 +208,17 @@ class MixtureView:
             drawable = ", ".join(repr(column.name) for column in self.numbers) or "none"
             raise ValueError(f"Column {column.name!r} has levels, not numbers; those that can be drawn are {drawable}.")
         return self.numbers.index(column)
+
+
+def _level_noise(model: GaussianMixture) -> Array | None:
+    """Return the noise on a probability of a level in a refining release of each component, from public numbers."""
+    layout = table_layout(model._domain)
+    scales = [record.noise_scale for record in model.privacy_.releases if record.name == REFINING]
+    if not layout.levels or not scales or model._rows_known is None:
+        return None
+    weight = moment_weights(layout, model.covariance_type, model.neighbors)[2]
+    rows = np.maximum(model.weights_ * model._rows_known, 1.0)
+    return scales[-1] * math.sqrt(len(layout.levels)) / weight / rows
 
 
 def _columns(domain: Domain) -> tuple[NumberColumn | LevelColumn, ...]:
