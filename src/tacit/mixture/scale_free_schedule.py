@@ -22,7 +22,8 @@ TAILS, OUTLIERS = "tails", "outliers"
 # chosen.
 
 # Part of the budget that one release of each step has, as a squared signal-to-noise ratio.
-RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 0.3, REFINING: 3.5, TAILS: 2.0, OUTLIERS: 0.5}
+RELEASE_PARTS = {GROWING: 1.0, CHOICE: 1.0, SETTLING: 0.3, REFINING: 3.0, TAILS: 2.0, OUTLIERS: 0.5}
+_REFINING_PART_AFTER_SETTLING = 3.5  # The same for refining, if settling rounds come before it.
 _REFINING_PART_WITH_LEVELS = 2.0  # The same for refining, in tables with levels.
 
 # Number of releases of each size while the mixture grows, if `n_iter` leaves room for them.
@@ -83,7 +84,9 @@ class ScaleFreeSchedule:
     @property
     def refining_part(self) -> float:
         """The part of the budget that one refining release has."""
-        return _REFINING_PART_WITH_LEVELS if self.layout.levels else RELEASE_PARTS[REFINING]
+        if self.layout.levels:
+            return _REFINING_PART_WITH_LEVELS
+        return _REFINING_PART_AFTER_SETTLING if self.settling_rounds else RELEASE_PARTS[REFINING]
 
     @property
     def n_releases(self) -> int:
