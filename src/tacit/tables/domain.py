@@ -13,6 +13,7 @@ from tacit.arrays import Array
 from tacit.messages import describe, kind
 from tacit.release.row_maps import Affine, Standardise
 from tacit.tables.columns import Boolean, Categorical, Column, Numeric
+from tacit.tables.dates import Date
 from tacit.tables.schema import Schema
 
 _LEAST_SCALE = 1e-100  # The squares of smaller scales underflow, and those of larger centres than its inverse overflow.
@@ -168,6 +169,8 @@ class Domain:
 
 
 def _words(column: Column) -> str:
+    if isinstance(column, Date):
+        return f"from {column.first} to {column.last}"
     if isinstance(column, Numeric):
         return f"from {column.low:g} to {column.high:g}"
     return f"with {len(column.levels)} levels" if isinstance(column, Categorical) else "yes or no"

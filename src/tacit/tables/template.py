@@ -35,7 +35,10 @@ _PEEKED_TOP = """\
 _LOW = "the smallest value that could occur"
 _HIGH = "the largest value that could occur"
 _LEVELS = 'every value that could occur, such as ["a", "b"]; for names, identifiers and free text: type = "ignored"'
-_TYPE = "numeric, integer, categorical, boolean or ignored"
+_FIRST = "the first day that could occur, such as 2020-01-01"
+_LAST = "the last day that could occur"
+_FORM = "the time of day is left out"
+_TYPE = "numeric, integer, date, categorical, boolean or ignored"
 _NOT_USABLE = "neither numbers nor text; convert it to one of them to use it"
 _READ = "NOT PRIVATE: read from the data"
 
@@ -87,12 +90,18 @@ def _kind(type_: pa.DataType) -> str:
         return "integer"
     if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return "numeric"
+    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
+        return "date" if pa.types.is_date(type_) else "timestamp"
     return "categorical" if is_text(type_) else "ignored"
 
 
 def _blank_part(name: str, kind: str) -> str:
     if kind in ("numeric", "integer"):
         return column_text(name, {"type": kind, "low": BLANK, "high": BLANK}, {"low": _LOW, "high": _HIGH})
+    if kind in ("date", "timestamp"):
+        form = {"form": kind} if kind == "timestamp" else {}
+        blanks = {"type": "date", "first": BLANK, "last": BLANK} | form
+        return column_text(name, blanks, {"first": _FIRST, "last": _LAST, "form": _FORM})
     if kind == "categorical":
         return column_text(name, {"type": kind, "levels": []}, {"levels": _LEVELS})
     return column_text(name, {"type": kind}, {"ignored": {"type": _NOT_USABLE}, BLANK: {"type": _TYPE}}.get(kind))

@@ -209,7 +209,7 @@ def test_a_template_must_be_filled_in(table, tmp_path):
             "numeric": 'low = ""\nhigh = ""\n',
             "categorical": "levels = []\n",
         }
-        blank = 'type = ""  # numeric, integer, categorical, boolean or ignored\n'
+        blank = 'type = ""  # numeric, integer, date, categorical, boolean or ignored\n'
         text = text.replace(blank, f'type = "{kind}"\n{blanks.get(kind, "")}', 1)
     text = text.replace('low = ""', "low = 0").replace('high = ""', "high = 200")
     path.write_text(text.replace("levels = []", 'levels = ["fem", "masc"]'))
