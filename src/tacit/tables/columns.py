@@ -205,8 +205,8 @@ class Categorical:
 class Boolean:
     """True or false. Text such as true and false, yes and no, t and f, y and n, 1 and 0 is understood.
 
-    Encoded as one number, 1 for true and -1 for false; decoded to true if positive. If the column writes them in its own
-    way, `values` are that for false and that for true, as text or as whole numbers.
+    Encoded as one number, 1 for true and -1 for false; decoded to true if positive. If the column writes them in its
+    own way, `values` are that for false and that for true, as text or as whole numbers.
 
     Examples
     --------

@@ -115,8 +115,8 @@ class Domain:
     def least_variances(self) -> Array:
         """How narrow a column can be within any group of rows, in standard coordinates.
 
-        A yes or no, or a category, is never taken to be certain: one row in a hundred may differ. A rounded number is not
-        taken to be known better than to its rounding. Otherwise almost nothing: a ten-thousandth of the half range.
+        A yes or no, or a category, is never taken to be certain: one row in a hundred may differ. A rounded number is
+        not taken to be known better than to its rounding. Otherwise almost nothing: a ten-thousandth of the half range.
         """
         least = np.full(self.columns, 1e-8)
         if self.schema is not None:
