@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,8 +51,8 @@ class Date(Integer):
     form: str = field(default=_DATE, kw_only=True)
 
     def __post_init__(self) -> None:
-        for side, bound, word in (("first", "low", "first"), ("last", "high", "last")):
-            day = _day(getattr(self, side), side, word)
+        for side, bound in (("first", "low"), ("last", "high")):
+            day = _day(getattr(self, side), side)
             object.__setattr__(self, side, day)
             object.__setattr__(self, bound, (day - _EPOCH).days)
         if not self.low < self.high:
@@ -74,20 +74,21 @@ class Date(Integer):
             if lost:
                 raise ValueError("Text in that form does not tell the day, or not between first and last.")
 
+    def day(self, number: float) -> date:
+        """Return the day that is so many days after 1970-01-01, rounded."""
+        return _EPOCH + timedelta(days=round(number))
+
     def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         try:
-            days = _days(column, self.form)
+            return super().encode(_days(column, self.form), name, unknown)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # Its message quotes the cell.
-            days = None
-        if days is None:
             form = self.form if "%" in self.form else "2020-12-31"
-            raise UnreadableCells(
-                f"Column {name!r} holds cells that cannot be read as dates. Text must have the form {form}, as the "
-                "schema says."
-            )
-        return super().encode(pa.chunked_array([days]) if isinstance(days, pa.Array) else days, name, unknown)
+        raise UnreadableCells(
+            f"Column {name!r} holds cells that cannot be read as dates. Text must have the form {form}, as the schema "
+            "says."
+        )
 
     def decode(self, encoded: Array) -> pa.Array:
         return self._written(super().decode(encoded).cast(pa.int32()))
@@ -101,10 +102,10 @@ class Date(Integer):
         return times if self.form == _TIMESTAMP else pc.strftime(times.cast(pa.timestamp("s")), format=self.form)
 
 
-def _day(value: Any, side: str, word: str) -> date:
+def _day(value: Any, side: str) -> date:
     if value is None or value == BLANK:
         raise ValueError(
-            f"{side} is blank. Fill in the {word} day that could occur, from what is known without looking at the rows."
+            f"{side} is blank. Fill in the {side} day that could occur, from what is known without looking at the rows."
         )
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[D]").item()

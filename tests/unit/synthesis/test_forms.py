@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tacit
+import tacit.report
 from tacit.cli.app import app
 from tacit.tables import Boolean, Categorical, Date, Integer, Numeric
 
@@ -92,6 +93,12 @@ def test_the_form_survives_a_file(model, tmp_path):
     read = tacit.load_model(tacit.save_model(model, tmp_path / "model.tacit"))
     assert read._domain.schema == SCHEMA
     assert read.sample(20, random_state=0).equals(model.sample(20, random_state=0))
+
+
+def test_a_report_shows_days(model, tmp_path):
+    text = tacit.report.write_report(model, tmp_path / "report.html").read_text()
+    assert "born, from 2020-01-0" in text
+    assert "to 2020-12-" in text
 
 
 def test_a_csv_file_comes_back_in_its_form(frame, tmp_path):
