@@ -131,12 +131,14 @@ def _problem(name: str, settings: Any) -> str | None:
 
 
 def _values(column: Column) -> str:
-    from tacit.tables import Boolean, Categorical, Ignored
+    from tacit.tables import Boolean, Categorical, Date, Ignored
 
     if isinstance(column, Ignored):
         return "-"
     if isinstance(column, Boolean):
-        return "false, true"
+        return ", ".join(map(str, column.values or ("false", "true")))
     if isinstance(column, Categorical):
         return ", ".join(map(str, column.levels))
+    if isinstance(column, Date):
+        return f"{column.first} to {column.last}"
     return f"{column.low:g} to {column.high:g}"

@@ -13,7 +13,7 @@ from tacit.report.markup import Html, element, together
 from tacit.report.numerals import percent, plural, to_digits
 from tacit.report.presentation import Pairs, Presentation, refuse_pairs
 from tacit.synthesis import TableModel
-from tacit.tables import Categorical, Integer
+from tacit.tables import Categorical, Date, Numeric
 
 _INTRODUCTION = (
     "The model knows how rows are spread over each column, shown here, and how each column depends on the others, "
@@ -38,8 +38,8 @@ class TableView:
         Edges of the bins of numbers, by column.
     levels : dict of lists of str
         Levels of the other columns.
-    whole : set of str
-        Names of columns of whole numbers, which are in the middle of their bins.
+    numbers : dict
+        What the schema says of columns of numbers. Rounded ones are in the middle of their bins.
     ignored : tuple of str
         Names of columns that the schema leaves out.
     """
@@ -47,13 +47,13 @@ class TableView:
     proportions: dict[str, Array]
     edges: dict[str, Array]
     levels: dict[str, list[str]]
-    whole: frozenset[str]
+    numbers: dict[str, Numeric]
     ignored: tuple[str, ...]
 
     @classmethod
     def of(cls, model: TableModel) -> TableView:
         """Return the view of a fitted :class:`tacit.TableModel`."""
-        schema, levels, whole, ignored = model._domain.schema, {}, set(), ()
+        schema, levels, numbers, ignored = model._domain.schema, {}, {}, ()
         if schema is not None:
             ignored = tuple(name for name in schema.names if name not in schema.used)
             for name in model.probabilities_:
@@ -62,9 +62,9 @@ class TableView:
                     levels[name] = list(map(str, column.levels))
                 elif name not in model.edges_:
                     levels[name] = ["false", "true"]
-                elif isinstance(column, Integer):
-                    whole.add(name)
-        return cls(model.probabilities_, model.edges_, levels, frozenset(whole), ignored)
+                elif isinstance(column, Numeric):
+                    numbers[name] = column
+        return cls(model.probabilities_, model.edges_, levels, numbers, ignored)
 
     def missing(self, name: str) -> float:
         """Return the proportion of rows whose cell is missing."""
@@ -111,10 +111,11 @@ def _column(view: TableView, name: str) -> list[Html]:
     title = element("figcaption", element("strong", name), hint)
     if name in view.edges:
         low, high, bars = view.histogram(name)
-        if name in view.whole:
-            low, high = low + 0.5, high - 0.5
-        ends = element("p", element("span", to_digits(low)), element("span", to_digits(high)), class_="ends small soft")
-        return [title, _bars(bars, f"{name}, from {to_digits(low)} to {to_digits(high)}"), ends]
+        if (column := view.numbers.get(name)) is not None:
+            low, high = low + column.step / 2, high - column.step / 2
+        first, last = (str(column.day(end)) if isinstance(column, Date) else to_digits(end) for end in (low, high))
+        ends = element("p", element("span", first), element("span", last), class_="ends small soft")
+        return [title, _bars(bars, f"{name}, from {first} to {last}"), ends]
     proportions = view.proportions[name][: len(view.levels[name])]
     order = np.argsort(-proportions, kind="stable")
     items = (

@@ -14,7 +14,7 @@ from tacit.statistics import Bins
 from tacit.synthesis import inside_bins
 from tacit.synthesis.chain import Codes, stratified_uniforms
 from tacit.synthesis.histograms import NARROW, SHARED, Histogram, first_edges, split_bin
-from tacit.tables import Domain, Integer, Numeric
+from tacit.tables import Domain, Numeric
 
 # benchmarks/synthetic.py measures what these proportions give, on Adult and on ten tables of the arena.
 LEAST_IN_GROUP = 1 / 64  # Least proportion of rows in a group, however many rows there are.
@@ -155,8 +155,8 @@ def public_columns(domain: Domain, missing: bool) -> list[Bins | Histogram]:
     columns: list[Bins | Histogram] = []
     for name, places in domain.schema.slices.items():
         column = domain.schema.columns[name]
-        if isinstance(column, Integer):
-            unit = 1 / column.half_range
+        if isinstance(column, Numeric) and column.step:
+            unit = column.step / column.half_range
             columns.append(Histogram.empty(first_edges(unit, 1.0), unit, places.start))
         elif isinstance(column, Numeric):
             zero = float(column.encode(pa.chunked_array([[0.0]]), name, "error")[0, 0])

@@ -6,5 +6,6 @@ from tacit.tables.columns import Integer as Integer
 from tacit.tables.columns import Numeric as Numeric
 from tacit.tables.comparison import Comparison as Comparison
 from tacit.tables.comparison import compare as compare
+from tacit.tables.dates import Date as Date
 from tacit.tables.domain import Domain as Domain
 from tacit.tables.schema import Schema as Schema

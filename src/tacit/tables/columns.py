@@ -27,6 +27,8 @@ from tacit.tables.codes import TRUTH_WORDS, Unknown, codes
 # Whole numbers up to this one are encoded and decoded exactly, with room for the rounding of a few operations.
 LARGEST_INTEGER = 2**48
 
+_MOST_DECIMALS = 15  # A float64 has no more.
+
 BLANK = ""  # A template leaves it for people to fill in.
 
 STATED, PEEKED = "stated", "peeked"  # These say where knowledge about a column comes from.
@@ -36,12 +38,13 @@ STATED, PEEKED = "stated", "peeked"  # These say where knowledge about a column 
 class Numeric:
     """A number between two bounds; values beyond them are moved to the nearer one.
 
-    Encoded as one number: `low` as -1, `high` as 1, and linearly in between.
+    Encoded as one number: `low` as -1, `high` as 1, and linearly in between. Decoded to the nearest number with
+    `decimals` digits after the point, or to any number if it is None.
 
     Examples
     --------
     >>> from tacit.tables import Numeric
-    >>> Numeric(0, 250, description="Body weight in kg")
+    >>> Numeric(0, 250, decimals=1, description="Body weight in kg")
     Numeric(low=0.0, high=250.0, description='Body weight in kg')
     """
 
@@ -51,6 +54,7 @@ class Numeric:
     _: KW_ONLY
     description: str = ""
     source: str = field(default=STATED, repr=False)
+    decimals: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for side, word in (("low", "smallest"), ("high", "largest")):
@@ -61,6 +65,8 @@ class Numeric:
             )
         if not self.half_range > 0:
             raise ValueError(f"low = {self.low} and high = {self.high} are too close to be told apart when halved.")
+        if self.decimals is not None:
+            self._check_decimals(self.decimals)
         _check_remarks(self.description, self.source)
 
     def _bound(self, value: Any, side: str, word: str) -> float:
@@ -74,6 +80,19 @@ class Numeric:
         if not math.isfinite(value):
             raise ValueError(f"{side} must be finite, got {describe(value)}.")
         return float(value)
+
+    def _check_decimals(self, decimals: Any) -> None:
+        if not _is_whole(decimals) or not 0 <= decimals <= _MOST_DECIMALS:
+            raise ValueError(f"decimals must be a whole number from 0 to {_MOST_DECIMALS}, got {describe(decimals)}.")
+        if any(round(bound, decimals) != bound for bound in (self.low, self.high)):
+            raise ValueError(f"low and high must not have more than {decimals} decimals, as the column has.")
+        if self.high - self.low > 2 * LARGEST_INTEGER * self.step:
+            raise ValueError("low and high are too far apart for so many decimals to be kept exactly.")
+
+    @property
+    def step(self) -> float:
+        """Distance between neighbouring values; 0 if any number can occur."""
+        return 0.0 if self.decimals is None else 10.0**-self.decimals
 
     @property
     def middle(self) -> float:
@@ -97,10 +116,13 @@ class Numeric:
         return scaled[np.newaxis]
 
     def decode(self, encoded: Array) -> pa.Array:
-        return pa.array(self._values(encoded), from_pandas=True)  # NaN becomes null.
+        return pa.array(self.numbers(encoded), from_pandas=True)  # NaN becomes null.
 
-    def _values(self, encoded: Array) -> Array:
+    def numbers(self, encoded: Array) -> Array:
+        """Return encoded cells as numbers in their units, rounded as the column is."""
         values: Array = self.middle + self.half_range * np.clip(encoded[0], -1, 1)
+        if self.decimals is not None:
+            values = np.round(values, self.decimals)
         return values.clip(self.low, self.high)
 
 
@@ -120,6 +142,7 @@ class Integer(Numeric):
     kind: ClassVar[str] = "integer"
     low: int
     high: int
+    decimals: int | None = field(default=0, init=False, repr=False)
 
     def _bound(self, value: Any, side: str, word: str) -> int:
         bound = super()._bound(value, side, word)
@@ -134,7 +157,7 @@ class Integer(Numeric):
         return int(bound)
 
     def decode(self, encoded: Array) -> pa.Array:
-        values = np.rint(self._values(encoded))
+        values = self.numbers(encoded)
         missing = np.isnan(values)
         return pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing)
 
@@ -182,12 +205,13 @@ class Categorical:
 class Boolean:
     """True or false. Text such as true and false, yes and no, t and f, y and n, 1 and 0 is understood.
 
-    Encoded as one number, 1 for true and -1 for false; decoded to true if positive.
+    Encoded as one number, 1 for true and -1 for false; decoded to true if positive. If the column writes them in its
+    own way, `values` are that for false and that for true, as text or as whole numbers.
 
     Examples
     --------
     >>> from tacit.tables import Boolean
-    >>> Boolean(description="Has a chronic condition")
+    >>> Boolean(values=(0, 1), description="Has a chronic condition")
     Boolean(description='Has a chronic condition')
     """
 
@@ -195,19 +219,27 @@ class Boolean:
     _: KW_ONLY
     description: str = ""
     source: str = field(default=STATED, repr=False)
+    values: tuple[str, str] | tuple[int, int] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.values is not None:
+            values = _check_levels(self.values)
+            if len(values) != 2:
+                raise ValueError("values must be two: what is written for false, and what for true.")
+            object.__setattr__(self, "values", values)
         _check_remarks(self.description, self.source)
 
     def labels(self, name: str) -> tuple[str, ...]:
         return (name,)
 
     def encode(self, column: pa.ChunkedArray, name: str, unknown: Unknown) -> Array:
-        code = codes(column, name, TRUTH_WORDS, unknown)
+        own = {str(value): code for code, value in enumerate(self.values or ())}
+        code = codes(column, name, TRUTH_WORDS | own, unknown)
         return np.atleast_2d(np.where(code < 0, np.nan, 2.0 * code - 1.0))
 
     def decode(self, encoded: Array) -> pa.Array:
-        return pa.array(encoded[0] > 0, mask=np.isnan(encoded[0]))
+        truth = pa.array(encoded[0] > 0, mask=np.isnan(encoded[0]))
+        return truth if self.values is None else pa.array(self.values).take(truth.cast(pa.int8()))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import wasserstein_distance
 
 from tacit.arrays import Array
-from tacit.tables.columns import Boolean, Categorical, Integer, Numeric
+from tacit.tables.columns import Boolean, Categorical, Numeric
 from tacit.tables.schema import Schema
 
 _TENTHS = np.arange(1, 10) / 10  # Bins of numbers end at these quantiles of the real rows.
@@ -132,8 +132,7 @@ def _cells(encoded: Array, schema: Schema) -> dict[str, Array]:
     for name, place in schema.slices.items():
         column, part = schema.columns[name], encoded[:, place]
         if isinstance(column, Numeric):
-            values = column.middle + column.half_range * part[:, 0]
-            cells[name] = np.rint(values) if isinstance(column, Integer) else values
+            cells[name] = column.numbers(part.T)
         elif isinstance(column, Boolean):
             cells[name] = (part[:, 0] + 1) / 2
         else:

@@ -12,7 +12,8 @@ import pyarrow as pa
 from tacit.arrays import Array
 from tacit.messages import describe, kind
 from tacit.release.row_maps import Affine, Standardise
-from tacit.tables.columns import Boolean, Categorical, Column, Integer, Numeric
+from tacit.tables.columns import Boolean, Categorical, Column, Numeric
+from tacit.tables.dates import Date
 from tacit.tables.schema import Schema
 
 _LEAST_SCALE = 1e-100  # The squares of smaller scales underflow, and those of larger centres than its inverse overflow.
@@ -114,15 +115,15 @@ class Domain:
     def least_variances(self) -> Array:
         """How narrow a column can be within any group of rows, in standard coordinates.
 
-        A yes or no, or a category, is never taken to be certain: one row in a hundred may differ. A whole number is not
-        taken to be known better than to its rounding. Otherwise almost nothing: a ten-thousandth of the half range.
+        A yes or no, or a category, is never taken to be certain: one row in a hundred may differ. A rounded number is
+        not taken to be known better than to its rounding. Otherwise almost nothing: a ten-thousandth of the half range.
         """
         least = np.full(self.columns, 1e-8)
         if self.schema is not None:
             for name, place in self.schema.slices.items():
                 column = self.schema.columns[name]
-                if isinstance(column, Integer):
-                    least[place] = max(1e-8, 1 / (12 * column.half_range**2))
+                if isinstance(column, Numeric):
+                    least[place] = max(1e-8, (column.step / column.half_range) ** 2 / 12)
                 elif isinstance(column, Boolean):
                     least[place] = 4 * 0.01 * 0.99  # The codes are -1 and 1.
                 elif isinstance(column, Categorical):
@@ -168,6 +169,8 @@ class Domain:
 
 
 def _words(column: Column) -> str:
+    if isinstance(column, Date):
+        return f"from {column.first} to {column.last}"
     if isinstance(column, Numeric):
         return f"from {column.low:g} to {column.high:g}"
     return f"with {len(column.levels)} levels" if isinstance(column, Categorical) else "yes or no"

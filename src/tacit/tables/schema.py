@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from datetime import date
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -19,11 +20,12 @@ from tacit.messages import call_or_refuse, describe, kind
 from tacit.sources import Source, as_source, as_table
 from tacit.sources.names import did_you_mean, join_names
 from tacit.tables.codes import Unknown
-from tacit.tables.columns import BLANK, PEEKED, STATED, Boolean, Categorical, Column, Ignored, Integer, Numeric
+from tacit.tables.columns import BLANK, PEEKED, Boolean, Categorical, Column, Ignored, Integer, Numeric
+from tacit.tables.dates import Date
 from tacit.tables.template import template
 from tacit.tables.toml_text import read_toml, to_toml_text
 
-_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Numeric, Integer, Categorical, Boolean, Ignored)}
+_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Numeric, Integer, Date, Categorical, Boolean, Ignored)}
 
 
 class Schema:
@@ -33,7 +35,7 @@ class Schema:
     code book, a questionnaire or common sense, never from the rows.
 
     Rows are encoded as vectors of numbers between -1 and 1, at most `radius` long: see `Numeric`, `Integer`,
-    `Categorical` and `Boolean`; `Ignored` columns are left out. A schema never changes.
+    `Date`, `Categorical` and `Boolean`; `Ignored` columns are left out. A schema never changes.
 
     Parameters
     ----------
@@ -62,8 +64,8 @@ class Schema:
                 raise TypeError(f"Names of columns must be text, and not empty, got {describe(name)}.")
             if not isinstance(column, Column):
                 raise TypeError(
-                    f"Column {name!r} must be Numeric(low, high), Integer(low, high), Categorical(levels), Boolean() "
-                    f"or Ignored(), got {kind(column)}."
+                    f"Column {name!r} must be Numeric(low, high), Integer(low, high), Date(first, last), "
+                    f"Categorical(levels), Boolean() or Ignored(), got {kind(column)}."
                 )
         self._columns = dict(columns)
         if not self.used:
@@ -280,7 +282,7 @@ def _column(name: str, settings: Any) -> Column:
     if type_ == BLANK:
         raise ValueError(
             f"Column {name!r}: type is blank. Fill in {join_names(list(_KINDS))}, from what is known without looking "
-            "at the rows, with low and high or levels below it where the type has them."
+            "at the rows, with low and high, first and last, or levels below it where the type has them."
         )
     if not isinstance(type_, str) or type_ not in _KINDS:
         raise ValueError(
@@ -288,7 +290,7 @@ def _column(name: str, settings: Any) -> Column:
             f"{did_you_mean([str(type_)], list(_KINDS))}"
         )
     kind = _KINDS[type_]
-    known = [field.name for field in fields(kind)]
+    known = [field.name for field in fields(kind) if field.init]
     others = {key: value for key, value in settings.items() if key != "type"}
     unknown = [key for key in others if key not in known]
     if unknown:
@@ -296,7 +298,7 @@ def _column(name: str, settings: Any) -> Column:
             f"Column {name!r} has unknown settings {join_names(unknown)}; the type {type_!r} has {join_names(known)}."
             f"{did_you_mean(unknown, known)}"
         )
-    required = {"low": BLANK, "high": BLANK, "levels": ()}
+    required = {"low": BLANK, "high": BLANK, "first": BLANK, "last": BLANK, "levels": ()}
     try:
         return kind(**{key: blank for key, blank in required.items() if key in known} | others)
     except (ValueError, TypeError) as error:
@@ -305,11 +307,14 @@ def _column(name: str, settings: Any) -> Column:
 
 
 def _settings(column: Column) -> dict[str, Any]:
-    values = {field.name: getattr(column, field.name) for field in fields(column)}
-    if "levels" in values:
-        values["levels"] = list(values["levels"])
-    if not values["description"]:
-        del values["description"]
-    if values["source"] == STATED:
-        del values["source"]
-    return {"type": column.kind} | values
+    values = {field.name: getattr(column, field.name) for field in fields(column) if field.init}
+    defaults = {field.name: field.default for field in fields(column)}
+    stated = {key: _plain(value) for key, value in values.items() if value != defaults[key]}
+    return {"type": column.kind} | stated
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON and TOML have it."""
+    if isinstance(value, tuple):
+        return list(value)
+    return value.isoformat() if isinstance(value, date) else value

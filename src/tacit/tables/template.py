@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.sources import Source, UnreadableCells, as_numbers, as_source
 from tacit.sources.numbers import MISSING_WORDS, is_text
@@ -35,10 +37,14 @@ _PEEKED_TOP = """\
 _LOW = "the smallest value that could occur"
 _HIGH = "the largest value that could occur"
 _LEVELS = 'every value that could occur, such as ["a", "b"]; for names, identifiers and free text: type = "ignored"'
-_TYPE = "numeric, integer, categorical, boolean or ignored"
+_FIRST = "the first day that could occur, such as 2020-01-01"
+_LAST = "the last day that could occur"
+_FORM = "the time of day is left out"
+_TYPE = "numeric, integer, date, categorical, boolean or ignored"
 _NOT_USABLE = "neither numbers nor text; convert it to one of them to use it"
 _READ = "NOT PRIVATE: read from the data"
 
+_MOST_DECIMALS = 6  # Numbers with more digits after the point are taken to be rounded by nobody.
 MOST_LEVELS = 100  # A column with more distinct values is not proposed as a category.
 
 
@@ -87,12 +93,18 @@ def _kind(type_: pa.DataType) -> str:
         return "integer"
     if pa.types.is_floating(type_) or pa.types.is_decimal(type_):
         return "numeric"
+    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
+        return "date" if pa.types.is_date(type_) else "timestamp"
     return "categorical" if is_text(type_) else "ignored"
 
 
 def _blank_part(name: str, kind: str) -> str:
     if kind in ("numeric", "integer"):
         return column_text(name, {"type": kind, "low": BLANK, "high": BLANK}, {"low": _LOW, "high": _HIGH})
+    if kind in ("date", "timestamp"):
+        form = {"form": kind} if kind == "timestamp" else {}
+        blanks = {"type": "date", "first": BLANK, "last": BLANK} | form
+        return column_text(name, blanks, {"first": _FIRST, "last": _LAST, "form": _FORM})
     if kind == "categorical":
         return column_text(name, {"type": kind, "levels": []}, {"levels": _LEVELS})
     return column_text(name, {"type": kind}, {"ignored": {"type": _NOT_USABLE}, BLANK: {"type": _TYPE}}.get(kind))
@@ -103,14 +115,16 @@ def _peeked_part(name: str, settings: dict[str, Any]) -> str:
     return column_text(name, {**settings, "source": PEEKED}, dict.fromkeys([*settings, "source"], _READ))
 
 
-def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _SeenLevels | _Anything]:
+def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Summary]:
     """Return what the data says about the columns that have blanks, in one pass over the rows. Not private."""
-    summaries: dict[str, _Range | _SeenLevels | _Anything] = {}
+    summaries: dict[str, _Summary] = {}
     for name, kind in kinds.items():
         if kind in ("numeric", "integer"):
             summaries[name] = _Range(kind)
         elif kind == "categorical":
             summaries[name] = _SeenLevels()
+        elif kind in ("date", "timestamp"):
+            summaries[name] = _Days(kind)
         elif kind == BLANK:
             summaries[name] = _Anything()
     if summaries:
@@ -123,6 +137,7 @@ def _peek(source: Source, kinds: dict[str, str]) -> dict[str, _Range | _SeenLeve
 class _Range:
     def __init__(self, kind: str) -> None:
         self.kind, self.low, self.high = kind, math.inf, -math.inf
+        self.decimals: int | None = 0
 
     def read(self, column: pa.ChunkedArray, name: str) -> None:
         values = as_numbers(column, name)
@@ -131,12 +146,33 @@ class _Range:
             self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
         if self.kind == "integer" and ((values % 1).any() or (abs(values) > LARGEST_INTEGER).any()):
             self.kind = "numeric"
+        while self.decimals is not None and (values != np.round(values, self.decimals)).any():
+            self.decimals = self.decimals + 1 if self.decimals < _MOST_DECIMALS else None
 
     def part(self, name: str) -> str:
         if not self.low < self.high:
             return _blank_part(name, self.kind)
-        number = int if self.kind == "integer" else float
-        return _peeked_part(name, {"type": self.kind, "low": number(self.low), "high": number(self.high)})
+        if self.kind == "integer":
+            return _peeked_part(name, {"type": self.kind, "low": int(self.low), "high": int(self.high)})
+        decimals = {} if self.decimals is None else {"decimals": self.decimals}
+        return _peeked_part(name, {"type": self.kind, "low": self.low, "high": self.high} | decimals)
+
+
+class _Days:
+    def __init__(self, form: str) -> None:
+        self.form = form
+        self.ends: list[date] = []
+
+    def read(self, column: pa.ChunkedArray, name: str) -> None:
+        ends = pc.min_max(column.cast(pa.date32())).as_py()
+        self.ends += [end for end in ends.values() if end is not None]
+
+    def part(self, name: str) -> str:
+        if not self.ends or min(self.ends) == max(self.ends):
+            return _blank_part(name, self.form)
+        form = {"form": self.form} if self.form == "timestamp" else {}
+        first, last = (end.isoformat() for end in (min(self.ends), max(self.ends)))
+        return _peeked_part(name, {"type": "date", "first": first, "last": last} | form)
 
 
 class _SeenLevels:
@@ -191,3 +227,6 @@ class _Anything:
         if len(levels) == 1:
             return _peeked_part(name, {"type": "categorical", "levels": []})
         return self.levels.part(name)
+
+
+_Summary = _Range | _Days | _SeenLevels | _Anything

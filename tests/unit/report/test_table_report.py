@@ -34,7 +34,7 @@ def test_the_view_is_that_of_the_rows(model):
     assert bars @ middles / bars.sum() == pytest.approx(2.0, abs=0.1)
     assert view.levels == {"smokes": ["false", "true"], "plan": ["<free>", "paid"]}
     assert view.missing("age") == 0.0
-    assert view.whole == {"age"}
+    assert list(view.numbers) == ["age", "dose"]
 
 
 def test_the_page_has_every_column_and_nothing_unescaped(model, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given
 from test_schema_encoding import SCHEMAS
 
 from tacit.sources import as_source
-from tacit.tables import Boolean, Categorical, Ignored, Integer, Numeric, Schema
+from tacit.tables import Boolean, Categorical, Date, Ignored, Integer, Numeric, Schema
 from tacit.tables.toml_text import to_toml_text
 
 
@@ -172,7 +172,7 @@ def test_a_template_holds_names_and_types_and_no_value(table):
             "weight": "numeric",
             "sex": "" if str(FRAME.dtypes["sex"]) == "object" and table is FRAME else "categorical",
             "smokes": "boolean",
-            "born": "ignored",
+            "born": "date",
         }
         assert parsed["age"] == {"type": "integer", "low": "", "high": ""}
     assert not [value for value in READ_FROM_DATA if value in text]
@@ -209,9 +209,10 @@ def test_a_template_must_be_filled_in(table, tmp_path):
             "numeric": 'low = ""\nhigh = ""\n',
             "categorical": "levels = []\n",
         }
-        blank = 'type = ""  # numeric, integer, categorical, boolean or ignored\n'
+        blank = 'type = ""  # numeric, integer, date, categorical, boolean or ignored\n'
         text = text.replace(blank, f'type = "{kind}"\n{blanks.get(kind, "")}', 1)
     text = text.replace('low = ""', "low = 0").replace('high = ""', "high = 200")
+    text = text.replace('first = ""', "first = 2000-01-01").replace('last = ""', "last = 2020-12-31")
     path.write_text(text.replace("levels = []", 'levels = ["fem", "masc"]'))
     schema = Schema.from_toml(path)
     assert schema.columns["weight"] == Numeric(0, 200)
@@ -238,12 +239,14 @@ def test_peeking_says_so_at_every_line(table):
     assert "born" in text
     schema = Schema.from_dict(tomllib.loads(text))
     assert schema.columns["age"] == Integer(7, 45, source="peeked")
-    assert schema.columns["weight"] == Numeric(70.125, 81.5, source="peeked")
+    assert schema.columns["weight"] == Numeric(70.125, 81.5, decimals=3, source="peeked")
     assert schema.columns["sex"] == Categorical(["fem", "masc"], source="peeked")
     assert set(schema.peeked) >= {"age", "weight", "sex"}
     # Types are read from rows where the table does not declare them.
     guessed = as_source(table).types.field("smokes").type == pa.null()
-    assert ("smokes" in schema.peeked) == ("born" in schema.peeked) == guessed
+    assert ("smokes" in schema.peeked) == guessed
+    if not guessed:
+        assert schema.columns["born"] == Date("2001-01-01", "2003-03-03", form="timestamp", source="peeked")
 
 
 def test_what_was_peeked_is_kept_and_what_was_stated_needs_no_mention(tmp_path):
@@ -284,7 +287,9 @@ def test_peeking_reads_every_row_and_keeps_its_doubts(tmp_path):
     path.write_text("n,constant,name,level,empty\n" + "".join(lines) + "7.5,1,x,only,\n")
     parsed = tomllib.loads(Schema.template(path, peek=True))["columns"]
     peeked = {"source": "peeked"}
-    assert parsed["n"] == {"type": "numeric", "low": 0.0, "high": 7.5} | peeked  # whole numbers in the first block
+    assert (
+        parsed["n"] == {"type": "numeric", "low": 0.0, "high": 7.5, "decimals": 1} | peeked
+    )  # whole in the first block
     assert parsed["constant"] == {"type": "integer", "low": "", "high": ""} | peeked
     assert parsed["name"] == {"type": "ignored"} | peeked
     assert parsed["level"] == {"type": "categorical", "levels": []} | peeked
