@@ -8,7 +8,8 @@ components is what keeps the result from depending on luck::
         split components, as far as the noise supports them
         release their moments, twice, and move them
     choose the number of components privately, where several are allowed (one release)
-    merge components down to that number, the cheapest pair first; with levels, make products of them
+    merge components down to that number, the cheapest pair first; with levels, make products of them, and soften
+    the probabilities of levels if there are settling rounds
     for each settling round, which are cheap, and each refining round:
         release their moments, and move them
     release plain squared deviations; widen components that have tails
@@ -141,6 +142,8 @@ def fit_scale_free(
     move = move_products if layout.levels else move_components
     least_variances = np.broadcast_to(least_variances, layout.width)[list(layout.numbers)]
     rows = estimates.rows
+    if schedule.settling_rounds and isinstance(estimates.mixture, TableMixture):
+        estimates = _start_again(estimates, estimates.mixture.soften_levels())
     if schedule.settling_rounds and schedule.shares > 1:
         estimates = replace(estimates, rows=rows / schedule.shares)
     for index, step in enumerate([SETTLING] * schedule.settling_rounds + [REFINING] * schedule.refining_rounds):

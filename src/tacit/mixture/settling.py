@@ -21,8 +21,9 @@ from tacit.mixture.scale_free_schedule import RELEASE_PARTS, SETTLING, ScaleFree
 from tacit.privacy import Budget, Gaussian, Plan
 from tacit.statistics import moment_sensitivity
 
-# Tuned numbers. benchmarks/arena.py chose them, on tables whose names have an even crc32 (--kinds mixture).
+# Tuned numbers, on the arena's tables whose names have an even crc32 (benchmarks/arena.py --kinds mixture).
 
+# The arena does not tell 24 rounds from more, and 24 are faster.
 _MOST_ROUNDS = 24
 # Rounds for each time that rows outnumber those which components need.
 _ROUNDS_PER_SUPPORT = 4

@@ -283,3 +283,18 @@ def test_cautions_are_sentences(name):
         assert caution.severity in ("danger", "warning"), "a note is no reason to warn"
         assert not caution.title.endswith(".")
         assert caution.text.endswith(".")
+
+
+@pytest.mark.parametrize(("epsilon", "rough"), [(0.3, True), (20.0, False)])
+def test_probabilities_of_levels_that_noise_hides(epsilon, rough):
+    rng = np.random.default_rng(0)
+    group = rng.random(1500) < 0.5
+    table = {
+        "number": np.where(group, -5.0, 5.0) + rng.normal(size=1500),
+        "plan": np.where(rng.random(1500) < np.where(group, 0.8, 0.3), "free", "paid"),
+    }
+    schema = tacit.Schema({"number": Numeric(-10, 10), "plan": Categorical(["free", "paid"])})
+    model, warned = fit("GaussianMixture", {"n_components": 2, "bounds": schema, "epsilon": epsilon}, (table,))
+    title = "Probabilities of levels are rough"
+    assert (title in titles(model)) == any(title in each for each in warned) == rough
+    assert (title in report_html(model)) == rough
