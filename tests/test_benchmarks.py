@@ -24,17 +24,17 @@ def script(name):
 
 
 @pytest.fixture(scope="module")
-def synthetic():
-    return script("synthetic")
+def peer_tables():
+    return script("peer_tables")
 
 
-def test_peers_are_given_all_that_there_is_to_know_of_a_table(synthetic):
+def test_peers_are_given_all_that_there_is_to_know_of_a_table(peer_tables):
     schema = Schema.from_toml(FOLDER / "adult.toml")
     rng = np.random.default_rng(0)
     table = schema.decode(rng.uniform(-1, 1, (2000, schema.width)))
-    codes, counts = synthetic.to_codes(table, schema)
+    codes, counts = peer_tables.to_codes(table, schema)
     assert all(0 <= min(codes[name].to_pylist()) <= max(codes[name].to_pylist()) < counts[name] for name in counts)
-    back = synthetic.from_codes(codes, schema, rng)
+    back = peer_tables.from_codes(codes, schema, rng)
     assert back.column_names == list(schema.used)
     for name in ("age", "hours-per-week", "education", "income"):
         assert back[name].to_pylist() == table[name].to_pylist()
@@ -44,8 +44,8 @@ def test_peers_are_given_all_that_there_is_to_know_of_a_table(synthetic):
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-def test_peers_are_given_all_the_budget_that_zcdp_allows(synthetic, epsilon):
-    rho = synthetic.rho_for(epsilon, 1e-6)
+def test_peers_are_given_all_the_budget_that_zcdp_allows(peer_tables, epsilon):
+    rho = peer_tables.rho_for(epsilon, 1e-6)
     assert rho > (math.sqrt(math.log(1e6) + epsilon) - math.sqrt(math.log(1e6))) ** 2  # the usual conversion
     exact = Plan((Gaussian("release", 1 / math.sqrt(2 * rho)),), "add_remove").delta(epsilon)
     assert 1e-8 < exact <= 1e-6

@@ -38,7 +38,8 @@ CARDS = (
         steps={
             "cell counts": "how many rows are in each bin or level of each column",
             "finer cell counts": "the same, where many rows share a bin",
-            "pair counts": "how many rows are in each pair of bins or levels of two columns",
+            "pair counts": "how many rows are in each pair of groups of bins or levels of two columns",
+            "finer pair counts": "the same in smaller groups, for pairs that are strongly related",
         },
         stored={"table": "see tacit.synthesis.stored_table"},
         command=_COMMAND,
