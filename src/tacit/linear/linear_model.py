@@ -18,10 +18,9 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.evidence import Evidence, evidence_of_fit
 from tacit.linear.input_moments import input_layout
+from tacit.linear.least_squares import Schedule, fit_least_squares
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
-from tacit.linear.score_regression import fit_by_scores
-from tacit.linear.score_schedule import ScoreSchedule
 from tacit.messages import describe
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
@@ -73,11 +72,11 @@ def default_method(
         Whether there is an intercept.
     """
     fit: Callable[..., LinearFit]
-    schedule: NewtonSchedule | ScoreSchedule
+    schedule: NewtonSchedule | Schedule
     if layout.levels:
         fit, schedule = fit_by_newton, NewtonSchedule(layout, neighbors, rows, budget)
     else:
-        fit, schedule = fit_by_scores, ScoreSchedule(layout.numbers[-1], neighbors, rows, budget)
+        fit, schedule = fit_least_squares, Schedule(layout.numbers[-1], neighbors, rows, budget)
 
     def fit_in(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
         origin = None if intercept else -domain.centre / domain.scale
@@ -94,6 +93,7 @@ class LinearModelMixin(RegressorMixin):
 
     _has_target = True
     _spread: InputSpread | None = None
+    _target_range: tuple[float, float] | None = None
     _evidence: Evidence | None = None  # It is known when a fit ends, and no file has it.
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -125,7 +125,8 @@ class LinearModelMixin(RegressorMixin):
         centre, scale = self._domain.centre, self._domain.scale
         slopes = self.coef_ * scale
         level = self.intercept_ + float(self.coef_ @ centre)
-        return np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+        predicted = np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+        return predicted if self._target_range is None else np.clip(predicted, *self._target_range)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
@@ -174,7 +175,7 @@ class LinearModelMixin(RegressorMixin):
             self.noise_variance_ = fit.variance
         elif hasattr(self, "noise_variance_"):
             del self.noise_variance_
-        self._spread = fit.spread
+        self._spread, self._target_range = fit.spread, fit.target_range
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
         return fit.in_units(joint.centre, joint.scale)

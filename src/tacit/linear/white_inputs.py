@@ -1,0 +1,106 @@
+"""Coordinates in which inputs are white, as far as noise allows.
+
+Second moments are released a few times, each time in the coordinates that the last ones gave. In directions where they
+are drowned in noise inputs are left short, and the next release looks closer. What differs from the expected second
+moments is shrunk by how much of it noise explains (James–Stein). How exact the last ones are, is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.arrays import Array
+from tacit.fitting.clip_radius import choose_radius
+from tacit.fitting.shrinkage import james_stein_factor, noise_eigenvalue
+from tacit.release import Curator
+from tacit.statistics import ComponentMoments, InputVectors, LengthCounts
+
+INPUT_LENGTHS, SECOND_MOMENTS = "input lengths", "second moments"
+# benchmarks/arena.py measures what these numbers give.
+ROUNDS = 3
+_HIDDEN_WEIGHT = 0.1  # What clipping of rows hides counts for this much: weights have no bias if the model is right.
+_ADDED = 2.0  # Added to the variance of every direction, in units of the noise's eigenvalues.
+_LEAST_VARIANCE = 1e-9  # Variances that are added in any case, in columns' own units.
+
+
+@dataclass(frozen=True, eq=False)
+class WhiteInputs:
+    """Coordinates v = matrix (1, x) of inputs, and what is known of their second moments.
+
+    Parameters
+    ----------
+    matrix : (m, 1 + d) array
+    second : (m, m) array
+        Second moments of v: about 1 where v is white, less where it is left short. Rows are weighed down as
+        :class:`InputVectors` does.
+    error : float
+        Variance of the error of its entries.
+    prior : (m, m) array
+        Covariance of coefficients on v whose coefficients on inputs in their own units have variance 1.
+    reach : float
+        Rows with v longer than this are weighed down.
+    """
+
+    matrix: Array
+    second: Array
+    error: float
+    prior: Array
+    reach: float
+
+    @property
+    def vectors(self) -> InputVectors:
+        """The model that turns rows into weighed inputs."""
+        return InputVectors(self.matrix, self.reach)
+
+    def in_columns(self) -> Array:
+        """Return the second moment of (1, x), or of x alone where there is no constant among the coordinates."""
+        square = self.matrix if len(self.matrix) == self.matrix.shape[1] else self.matrix[:, 1:]
+        back = np.linalg.inv(square)
+        return back @ self.second @ back.T
+
+
+def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: bool = False) -> WhiteInputs:
+    """Release second moments, and return the coordinates they give.
+
+    Parameters
+    ----------
+    curator : Curator
+        Its plan has ROUNDS releases of INPUT_LENGTHS and of SECOND_MOMENTS.
+    start : (m, 1 + d) array
+        Coordinates in which columns have their own units.
+    rows : float
+        How many rows a release is of.
+    sampled : bool
+        Whether these are not all rows.
+    """
+    matrix, number = start, len(start)
+    turn, expected = np.eye(number), np.eye(number)
+    for left in reversed(range(ROUNDS)):
+        reach = _measure_reach(curator, matrix, expected, rows)
+        statistic = ComponentMoments(InputVectors(matrix), reach, 0.0, 0.0, 1.0)
+        measured = curator.measure(SECOND_MOMENTS, statistic)
+        noise = measured.noise * reach**2 / rows
+        surprise = statistic.parts(measured.value)[2][0] / rows - expected
+        kept = float(james_stein_factor(noise**2 * number * (number + 1) / 2, float(np.sum(surprise**2))))
+        values, axes = np.linalg.eigh(expected + kept * surprise)
+        values, noise = np.maximum(values, 0.0), noise * math.sqrt(kept)
+        second = (axes * values) @ axes.T
+        if left:
+            lengthen = 1 / np.sqrt(values + _ADDED * noise_eigenvalue(noise, number) + _LEAST_VARIANCE)
+            rotate = (axes * lengthen).T
+            matrix, turn, expected = rotate @ matrix, rotate @ turn, np.diag(values * lengthen**2)
+    back = np.linalg.inv(turn)
+    return WhiteInputs(matrix, second, noise**2 / 2 + sampled / rows, back.T @ back, reach)
+
+
+def _measure_reach(curator: Curator, matrix: Array, expected: Array, rows: float) -> float:
+    """Release lengths of rows in these coordinates, and return where to clip them."""
+    usual = math.sqrt(max(float(np.trace(expected)), 1.0))
+    lengths = LengthCounts(InputVectors(matrix), usual)
+    counts = curator.measure(INPUT_LENGTHS, lengths)
+    one = ComponentMoments(InputVectors(matrix), 1.0, 0.0, 0.0, 1.0)
+    noise = curator.noise(SECOND_MOMENTS, one) / rows * math.sqrt(len(matrix))
+    return choose_radius(lengths, counts, rows, noise, weight=_HIDDEN_WEIGHT, default=usual, power=2).radius
