@@ -39,6 +39,7 @@ def choose_radius(
     weight: float,
     default: float,
     power: int = 1,
+    square: float = 0.0,
 ) -> ClipRadius:
     """Return the radius with the least noise^2 r^(2 power) + weight^2 hidden^2.
 
@@ -70,12 +71,27 @@ def choose_radius(
     seen, ends = counts_that_stand_out(counts.value, counts.noise), statistic.ends
     if seen.sum() < _LEAST_SEEN * rows:
         return ClipRadius(default, 0.0)
+    seen = with_unseen(statistic, seen, counts.noise, rows, square)
     middles = (ends / 2**0.25) ** power
     beyond = np.append(np.cumsum((seen * middles)[::-1])[::-1][1:], 0.0)
     many = np.append(np.cumsum(seen[::-1])[::-1][1:], 0.0)
     hidden = np.maximum(beyond - many * ends**power, 0.0) / rows
     best = int(np.argmin((noise * ends**power) ** 2 + (weight * hidden) ** 2))
     return ClipRadius(float(ends[best]), float(hidden[best]))
+
+
+UNSEEN = 2.0
+def with_unseen(statistic: LengthCounts, seen: Array, noise: float, rows: float, square: float) -> Array:
+    ends = statistic.ends
+    missing = square * rows - float(seen @ (ends / 2**0.25) ** 2)
+    if missing <= 0.1 * square * rows or noise <= 0:
+        return seen
+    mass = UNSEEN * noise
+    length = math.sqrt(missing / mass)
+    place = min(int(np.searchsorted(ends, length)), len(ends) - 1)
+    seen = seen.copy()
+    seen[place] += mass
+    return seen
 
 
 def core_radius(

@@ -36,6 +36,7 @@ from tacit.fitting.shrinkage import james_stein_factor, kalman_gain
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.white_inputs import INPUT_LENGTHS, ROUNDS, SECOND_MOMENTS, WhiteInputs, measure_white_inputs
 from tacit.moments.column_scales import ColumnScales, column_steps, measure_scales
+from tacit.privacy.gaussian_profile import gaussian_mu
 from tacit.privacy import Budget, Relation, Step
 from tacit.release import Curator, Measurement
 from tacit.statistics import (
@@ -117,6 +118,20 @@ class Schedule:
         return count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
 
     @cached_property
+    def rounds(self) -> int:
+        return ROUNDS_OF(self)
+
+    @cached_property
+    def relative_noise(self) -> float:
+        wide = 1 + self.columns
+        mu = gaussian_mu(self.budget.epsilon, self.budget.delta)
+        return math.sqrt(2.0) * wide**1.5 / ((self.rows or 10_000) / self.shares * mu)
+
+    @cached_property
+    def early_rounds(self) -> int:
+        return EARLY_OF(self)
+
+    @cached_property
     def _all_steps(self) -> list[Step]:
         wide = 1 + self.columns
         scores = 1 + wide + numbers_in_second_moment("full", wide)
@@ -126,7 +141,7 @@ class Schedule:
         return [
             *column_steps(COLUMN, self.columns, _COLUMNS_PART),
             *column_steps(TARGET, 1, _TARGET_PART),
-            *split_budget(_PARTS, _RELEASES, sizes),
+            *split_budget(_PARTS, _RELEASES | {SECOND_MOMENTS: self.rounds, INPUT_LENGTHS: self.rounds, SCORE_LENGTHS: self.early_rounds + 1, EARLY: self.early_rounds}, sizes),
         ]
 
     @property
@@ -147,6 +162,7 @@ class _State:
     covariance: Array | None = None  # None before the first round.
     prior_variance: float = math.nan
     scores: Array | None = None  # The second moment of scores.
+    square: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +171,10 @@ class _Target:
 
     level: float
     unit: float
+
+
+def ROUNDS_OF(s): return ROUNDS
+def EARLY_OF(s): return _EARLY_ROUNDS
 
 
 def fit_least_squares(
@@ -192,11 +212,11 @@ def fit_least_squares(
     seen = _Target(float(target.centre[0]), max(float(target.scale[0]), float(least[-1])))
     if origin is not None:
         seen = _Target(float(origin[-1]), math.hypot(seen.unit, seen.level - float(origin[-1])))
-    white = measure_white_inputs(curator, start, share, sampled=shares > 1)
+    white = measure_white_inputs(curator, start, share, schedule.rounds, sampled=shares > 1)
     watch(2, 4)
 
-    fit = _State(np.zeros(len(start)))
-    for _ in range(_EARLY_ROUNDS):
+    fit = _State(np.zeros(len(start)), square=float(np.trace(white.second)))
+    for _ in range(schedule.early_rounds):
         fit = _step(curator, EARLY, white, seen, fit, share, share, sampled=shares > 1)
     fit = _step(curator, FINAL, white, seen, fit, share, rows)
     watch(3, 4)
@@ -225,11 +245,12 @@ def _step(
     counts = curator.measure(SCORE_LENGTHS, lengths)
     noise = curator.noise(step, ComponentMoments(vectors, 1.0, *_WEIGHTS)) / rows
     wide, usual = noise * math.sqrt(number), math.sqrt(number)
-    radius, hidden = choose_radius(lengths, counts, counted, wide, weight=_HIDDEN_WEIGHT, default=usual)
+    radius, hidden = choose_radius(lengths, counts, counted, wide, weight=_HIDDEN_WEIGHT, default=usual, square=fit.square)
     in_two = step == FINAL and wide * radius > _SMALL_NOISE * sampling_error(lengths, counts, radius, rows)
     if in_two:
         radius, hidden = core_radius(lengths, counts, counted, rows, wide, usual), 0.0
     statistic = ComponentMoments(vectors, radius, *_WEIGHTS)
+    square_noise = noise * radius**2 * _WEIGHTS[1] / _WEIGHTS[2] * math.sqrt(number)
     _, sums, squares = statistic.parts(curator.measure(step, statistic).value)
     mean, scores = sums[0] / rows, squares[0] / rows
     variance = (noise * radius) ** 2 + (_HIDDEN_WEIGHT * hidden) ** 2 / number
@@ -246,14 +267,14 @@ def _step(
         covariance = prior_variance * white.prior
     hessian = inside * white.second  # Clipped scores do not move with the coefficients.
     seen = covariance @ hessian
-    doubt = variance + inside**2 * white.error * float(np.trace(covariance))
-    gain = np.linalg.solve(hessian @ seen + doubt * np.eye(number), seen.T).T
+    doubt = variance + inside**2 * white.error @ np.diag(covariance)
+    gain = np.linalg.solve(hessian @ seen + np.diag(doubt), seen.T).T
     change = gain @ mean
     covariance = covariance - gain @ seen.T
     covariance = (covariance + covariance.T) / 2
     if step != FINAL:
         covariance = covariance + _STEP_ERROR**2 * float(np.mean(change**2)) * np.eye(number)
-    return _State(fit.coefficients + change, covariance, prior_variance, scores)
+    return _State(fit.coefficients + change, covariance, prior_variance, scores, max(float(np.trace(scores)), 0.0) + square_noise)
 
 
 def _measure_tail(
@@ -278,8 +299,8 @@ def _likeliest_prior(white: WhiteInputs, mean: Array, variance: float) -> float:
 
     def minus_log_likelihood(power: float) -> float:
         covariance = 2.0**power * white.prior
-        doubt = variance + white.error * float(np.trace(covariance))
-        expected = white.second @ covariance @ white.second + doubt * np.eye(len(mean))
+        doubt = variance + white.error @ np.diag(covariance)
+        expected = white.second @ covariance @ white.second + np.diag(doubt)
         _, log_determinant = np.linalg.slogdet(expected)
         return float(mean @ np.linalg.solve(expected, mean) + log_determinant)
 

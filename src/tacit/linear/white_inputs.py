@@ -22,7 +22,7 @@ INPUT_LENGTHS, SECOND_MOMENTS = "input lengths", "second moments"
 # benchmarks/arena.py measures what these numbers give.
 ROUNDS = 3
 _HIDDEN_WEIGHT = 0.1  # What clipping of rows hides counts for this much: weights have no bias if the model is right.
-_ADDED = 2.0  # Added to the variance of every direction, in units of the noise's eigenvalues.
+_ADDED = 1.0  # Added to the variance of every direction, in units of the noise's eigenvalues.
 _LEAST_VARIANCE = 1e-9  # Variances that are added in any case, in columns' own units.
 
 
@@ -46,7 +46,7 @@ class WhiteInputs:
 
     matrix: Array
     second: Array
-    error: float
+    error: Array
     prior: Array
     reach: float
 
@@ -62,7 +62,9 @@ class WhiteInputs:
         return back @ self.second @ back.T
 
 
-def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: bool = False) -> WhiteInputs:
+def measure_white_inputs(
+    curator: Curator, start: Array, rows: float, rounds: int = ROUNDS, sampled: bool = False
+) -> WhiteInputs:
     """Release second moments, and return the coordinates they give.
 
     Parameters
@@ -77,23 +79,30 @@ def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: b
         Whether these are not all rows.
     """
     matrix, number = start, len(start)
-    turn, expected = np.eye(number), np.eye(number)
-    for left in reversed(range(ROUNDS)):
-        reach = _measure_reach(curator, matrix, expected, rows)
+    turn, second, unsure = np.eye(number), np.eye(number), None
+    for left in reversed(range(rounds)):
+        reach = _measure_reach(curator, matrix, second, rows)
         statistic = ComponentMoments(InputVectors(matrix), reach, 0.0, 0.0, 1.0)
         measured = curator.measure(SECOND_MOMENTS, statistic)
-        noise = measured.noise * reach**2 / rows
-        surprise = statistic.parts(measured.value)[2][0] / rows - expected
-        kept = float(james_stein_factor(noise**2 * number * (number + 1) / 2, float(np.sum(surprise**2))))
-        values, axes = np.linalg.eigh(expected + kept * surprise)
-        values, noise = np.maximum(values, 0.0), noise * math.sqrt(kept)
-        second = (axes * values) @ axes.T
+        entry = (measured.noise * reach**2 / rows) ** 2 / 2 + sampled / rows
+        noise = entry * (1 + np.eye(number))
+        surprise = statistic.parts(measured.value)[2][0] / rows - second
+        if unsure is None:
+            unsure = np.full_like(noise, max(float(np.sum(surprise**2) - np.sum(noise)), 0.0) / number**2)
+        gain = unsure / (unsure + noise)
+        second, unsure = second + gain * surprise, gain * noise
         if left:
-            lengthen = 1 / np.sqrt(values + _ADDED * noise_eigenvalue(noise, number) + _LEAST_VARIANCE)
+            values, axes = np.linalg.eigh(second)
+            unsure = (axes**2).T @ unsure @ axes**2
+            values, edges = np.maximum(values, 0.0), 2 * np.sqrt(unsure.sum(axis=1))
+            lengthen = 1 / np.sqrt(values + _ADDED * edges + _LEAST_VARIANCE)
             rotate = (axes * lengthen).T
-            matrix, turn, expected = rotate @ matrix, rotate @ turn, np.diag(values * lengthen**2)
+            matrix, turn, second = rotate @ matrix, rotate @ turn, np.diag(values * lengthen**2)
+            unsure = unsure * np.outer(lengthen, lengthen) ** 2
+    values, axes = np.linalg.eigh(second)
+    second = (axes * np.maximum(values, 0.0)) @ axes.T
     back = np.linalg.inv(turn)
-    return WhiteInputs(matrix, second, noise**2 / 2 + sampled / rows, back.T @ back, reach)
+    return WhiteInputs(matrix, second, unsure, back.T @ back, reach)
 
 
 def _measure_reach(curator: Curator, matrix: Array, expected: Array, rows: float) -> float:
@@ -103,4 +112,4 @@ def _measure_reach(curator: Curator, matrix: Array, expected: Array, rows: float
     counts = curator.measure(INPUT_LENGTHS, lengths)
     one = ComponentMoments(InputVectors(matrix), 1.0, 0.0, 0.0, 1.0)
     noise = curator.noise(SECOND_MOMENTS, one) / rows * math.sqrt(len(matrix))
-    return choose_radius(lengths, counts, rows, noise, weight=_HIDDEN_WEIGHT, default=usual, power=2).radius
+    return choose_radius(lengths, counts, rows, noise, weight=_HIDDEN_WEIGHT, default=usual, power=2, square=usual**2).radius

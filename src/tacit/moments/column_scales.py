@@ -22,7 +22,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.fitting.allocation import split_budget
 from tacit.fitting.clip_radius import choose_radius
-from tacit.fitting.shrinkage import kalman_gain, posterior_variance
+from tacit.fitting.shrinkage import kalman_gain, positive_mean, posterior_variance
 from tacit.privacy import Step
 from tacit.release import Curator
 from tacit.statistics import Bins, CellCounts, ColumnMoments, ColumnScores, ComponentMoments, LengthCounts, OnColumns
@@ -105,7 +105,7 @@ def _measure_moments(
     mean = np.clip(sums / rows / (1 + 3 * mean_noise**2), -1.0, 1.0)
     variances = squares / rows - mean**2
     unseen = np.clip(np.maximum(variances, 0.0) + _UNSEEN * noise, 1e-12, 1.0)
-    scale = np.sqrt(np.clip(variances, min(noise, 1.0), 1.0))
+    scale = np.sqrt(np.clip(positive_mean(variances, noise), 1e-12, 1.0))
     return ColumnScales(mean, scale, rows, np.zeros(number, bool)), variances > _SEEN * noise, unseen
 
 
@@ -141,7 +141,7 @@ def _look_into_bins(
                     centre[j] = float(believed @ middles / believed.sum())
                     variance = float(believed @ (middles - centre[j]) ** 2 / believed.sum())
                     scale[j] = math.sqrt(max(variance, (half / _BINS) ** 2))
-                else:
+                elif half < 1:
                     centre[j], scale[j] = (low[j] + high[j]) / 2, 0.4 * half
         columns = np.array(narrower, dtype=int)
         if len(columns) and (high - low)[columns].min() < 1e-12:  # Finer bins would have no width.
