@@ -94,6 +94,9 @@ def with_unseen(statistic: LengthCounts, seen: Array, noise: float, rows: float,
     return seen
 
 
+LEAST_WITHIN = 0.7
+
+
 def core_radius(
     statistic: LengthCounts, counts: Measurement, counted: float, rows: float, noise: float, default: float
 ) -> float:
@@ -118,6 +121,7 @@ def core_radius(
         return default
     proportion = np.maximum(np.cumsum(seen) / seen.sum(), 1e-3)
     variance = ((noise * ends) ** 2 + _clipped_squares(seen, ends) / rows) / proportion**2
+    variance[proportion < LEAST_WITHIN] = np.inf
     return float(ends[int(np.argmin(variance))])
 
 
@@ -143,9 +147,12 @@ def proportion_within(statistic: LengthCounts, counts: Measurement, radius: floa
     return max(float(seen[statistic.ends <= radius * _ROUNDING].sum() / seen.sum()), 0.05)
 
 
-def longest_seen(statistic: LengthCounts, counts: Measurement) -> float | None:
+def longest_seen(statistic: LengthCounts, counts: Measurement, rows: float, square: float) -> float | None:
     """Return the end of the last bin whose count stands out of the noise; None if none does."""
-    places = np.flatnonzero(counts_that_stand_out(counts.value, counts.noise))
+    seen = counts_that_stand_out(counts.value, counts.noise)
+    if not seen.any():
+        return None
+    places = np.flatnonzero(with_unseen(statistic, seen, counts.noise, rows, square))
     return float(statistic.ends[places[-1]]) if len(places) else None
 
 

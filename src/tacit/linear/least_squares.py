@@ -159,10 +159,12 @@ class _State:
     """The fit state: coefficients on white inputs, and the covariance of what they may be off by."""
 
     coefficients: Array
-    covariance: Array | None = None  # None before the first round.
-    prior_variance: float = math.nan
+    covariance: Array
+    prior_variance: float
+    information: Array
+    score: Array  # information @ what the releases say coefficients are
+    square: float
     scores: Array | None = None  # The second moment of scores.
-    square: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +217,7 @@ def fit_least_squares(
     white = measure_white_inputs(curator, start, share, schedule.rounds, sampled=shares > 1)
     watch(2, 4)
 
-    fit = _State(np.zeros(len(start)), square=float(np.trace(white.second)))
+    fit = _begin(white)
     for _ in range(schedule.early_rounds):
         fit = _step(curator, EARLY, white, seen, fit, share, share, sampled=shares > 1)
     fit = _step(curator, FINAL, white, seen, fit, share, rows)
@@ -245,15 +247,18 @@ def _step(
     counts = curator.measure(SCORE_LENGTHS, lengths)
     noise = curator.noise(step, ComponentMoments(vectors, 1.0, *_WEIGHTS)) / rows
     wide, usual = noise * math.sqrt(number), math.sqrt(number)
-    radius, hidden = choose_radius(lengths, counts, counted, wide, weight=_HIDDEN_WEIGHT, default=usual, square=fit.square)
-    in_two = step == FINAL and wide * radius > _SMALL_NOISE * sampling_error(lengths, counts, radius, rows)
+    weight = _HIDDEN_WEIGHT if step == FINAL else EHID
+    radius, hidden = choose_radius(lengths, counts, counted, wide, weight=weight, default=usual, square=fit.square)
+    in_two = (step == FINAL or EARLY_CORE) and wide * radius > _SMALL_NOISE * sampling_error(lengths, counts, radius, rows)
     if in_two:
-        radius, hidden = core_radius(lengths, counts, counted, rows, wide, usual), 0.0
+        r2 = core_radius(lengths, counts, counted, rows, wide, usual)
+        radius, hidden = (r2, 0.0) if step == FINAL else (EARLY_CORE*r2+(1-EARLY_CORE)*radius, HID2*hidden)
+    in_two = in_two and step == FINAL
     statistic = ComponentMoments(vectors, radius, *_WEIGHTS)
     square_noise = noise * radius**2 * _WEIGHTS[1] / _WEIGHTS[2] * math.sqrt(number)
     _, sums, squares = statistic.parts(curator.measure(step, statistic).value)
     mean, scores = sums[0] / rows, squares[0] / rows
-    variance = (noise * radius) ** 2 + (_HIDDEN_WEIGHT * hidden) ** 2 / number
+    variance = (noise * radius) ** 2 + (weight * hidden) ** 2 / number
     inside = proportion_within(lengths, counts, radius)
     if in_two:
         tail, kept, tail_variance = _measure_tail(curator, vectors, lengths, counts, radius, counted, rows)
@@ -261,20 +266,52 @@ def _step(
     if sampled:  # Other rows have another mean.
         variance += radius**2 / (2 * number * rows)
 
-    prior_variance, covariance = fit.prior_variance, fit.covariance
-    if covariance is None:
-        prior_variance = _likeliest_prior(white, mean / inside, variance / inside**2)
-        covariance = prior_variance * white.prior
     hessian = inside * white.second  # Clipped scores do not move with the coefficients.
-    seen = covariance @ hessian
-    doubt = variance + inside**2 * white.error @ np.diag(covariance)
-    gain = np.linalg.solve(hessian @ seen + np.diag(doubt), seen.T).T
-    change = gain @ mean
-    covariance = covariance - gain @ seen.T
+    doubt = variance + inside**2 * white.error @ np.diag(fit.covariance)
+    if fit.scores is None: doubt = variance + inside**2 * white.error.sum(axis=1) * FIRST
+    weighted = hessian / doubt
+    information = fit.information + weighted @ hessian
+    score = fit.score + weighted @ (mean + hessian @ fit.coefficients)
+    square = max(float(np.trace(scores)), 0.0) + square_noise
+    prior_variance = _likeliest_prior(white, information, score)
+    coefficients, covariance = _posterior(white.prior(prior_variance), information, score)
+    if step != FINAL:  # what is known grows stale
+        forgotten = _STEP_ERROR**2 * float(np.mean((coefficients - fit.coefficients) ** 2))
+        forget = np.linalg.inv(np.eye(number) + forgotten * information)
+        information, score = information @ forget, forget @ score
+        information = (information + information.T) / 2
+        covariance = _posterior(white.prior(prior_variance), information, score)[1]
+    return _State(coefficients, covariance, prior_variance, information, score, square, scores)
+
+
+FIRST = 0.02
+EHID = 0.5
+EARLY_CORE = 0.0
+HID2 = 0.0
+
+
+def _begin(white: WhiteInputs) -> _State:
+    number = len(white.second)
+    return _State(np.zeros(number), np.eye(number)*FIRST, 1.0, np.zeros((number, number)), np.zeros(number), float(np.trace(white.second)))
+
+
+def _posterior(prior: Array, information: Array, score: Array) -> tuple[Array, Array]:
+    covariance = np.linalg.solve(np.eye(len(prior)) + prior @ information, prior)
     covariance = (covariance + covariance.T) / 2
-    if step != FINAL:
-        covariance = covariance + _STEP_ERROR**2 * float(np.mean(change**2)) * np.eye(number)
-    return _State(fit.coefficients + change, covariance, prior_variance, scores, max(float(np.trace(scores)), 0.0) + square_noise)
+    return covariance @ score, covariance
+
+
+def _likeliest_prior(white: WhiteInputs, information: Array, score: Array) -> float:
+    values = []
+    for power in _PRIOR_POWERS:
+        scaled = white.prior(2.0**power)
+        coefficients, _ = _posterior(scaled, information, score)
+        values.append(np.linalg.slogdet(np.eye(len(scaled)) + scaled @ information)[1] - float(score @ coefficients))
+    values = np.array(values)
+    return float(2.0 ** _PRIOR_POWERS[np.flatnonzero(values <= values.min() + PRIOR_CAUTION)[0]])
+
+
+PRIOR_CAUTION = 0.0
 
 
 def _measure_tail(
@@ -294,19 +331,6 @@ def _measure_tail(
     return kept * mean, kept, kept * noise**2
 
 
-def _likeliest_prior(white: WhiteInputs, mean: Array, variance: float) -> float:
-    """Return the prior variance of coefficients, in columns' own units, that makes the first mean score likeliest."""
-
-    def minus_log_likelihood(power: float) -> float:
-        covariance = 2.0**power * white.prior
-        doubt = variance + white.error @ np.diag(covariance)
-        expected = white.second @ covariance @ white.second + np.diag(doubt)
-        _, log_determinant = np.linalg.slogdet(expected)
-        return float(mean @ np.linalg.solve(expected, mean) + log_determinant)
-
-    return float(2.0 ** min(_PRIOR_POWERS, key=minus_log_likelihood))
-
-
 def _finish(
     curator: Curator,
     white: WhiteInputs,
@@ -324,7 +348,8 @@ def _finish(
     residuals = LinearResiduals(on_columns)
     counts, lengths = _measure_lengths(curator, residuals, unit)
     noise = curator.noise(LEVEL, _residual_sum(residuals, unit)) / rows
-    radius, hidden = choose_radius(lengths, counts, share, noise, weight=1.0, default=_USUAL_RESIDUAL)
+    square = fit.square / float(np.trace(white.second))
+    radius, hidden = choose_radius(lengths, counts, share, noise, weight=1.0, default=_USUAL_RESIDUAL, square=square)
     bound = radius * unit
 
     statistic = _residual_sum(LinearResiduals(on_columns, squared=True), bound**2)
@@ -359,13 +384,13 @@ def _finish(
         variance,
         errors,
         InputSpread(inputs.centre, inputs.scale),
-        _target_range(curator, target, len(centre)),
+        _target_range(curator, target, len(centre), share),
     )
 
 
 def _coefficient_errors(white: WhiteInputs, fit: _State, rows: float) -> Array:
     """Return the covariance of errors of coefficients on white inputs: what is left of doubt, and sampling error."""
-    prior = fit.prior_variance * white.prior
+    prior = white.prior(fit.prior_variance)
     kept = np.eye(len(prior)) - np.linalg.solve(prior, fit.covariance).T  # How far estimates follow least squares.
     bread = kept @ np.linalg.pinv(white.second, rcond=1e-6, hermitian=True)
     values, axes = np.linalg.eigh(fit.scores)
@@ -384,11 +409,11 @@ def _input_covariance(white: WhiteInputs, centre: Array, intercept: bool) -> Arr
     return about - np.outer(shift, shift)
 
 
-def _target_range(curator: Curator, target: _Target, columns: int) -> tuple[float, float]:
+def _target_range(curator: Curator, target: _Target, columns: int, share: float) -> tuple[float, float]:
     """Return the range of targets that is seen beside noise."""
     values = LinearResiduals(np.append(target.level, np.zeros(columns)))
     counts, lengths = _measure_lengths(curator, values, target.unit)
-    farthest = (longest_seen(lengths, counts) or _FARTHEST_TARGET) * target.unit
+    farthest = (longest_seen(lengths, counts, share, 1.0) or _FARTHEST_TARGET) * target.unit
     return target.level - farthest, target.level + farthest
 
 

@@ -26,6 +26,9 @@ _ADDED = 1.0  # Added to the variance of every direction, in units of the noise'
 _LEAST_VARIANCE = 1e-9  # Variances that are added in any case, in columns' own units.
 
 
+LEVEL_VARIANCE = 0.1
+
+
 @dataclass(frozen=True, eq=False)
 class WhiteInputs:
     """Coordinates v = matrix (1, x) of inputs, and what is known of their second moments.
@@ -47,8 +50,14 @@ class WhiteInputs:
     matrix: Array
     second: Array
     error: Array
-    prior: Array
+    back: Array
     reach: float
+
+    def prior(self, variance: float) -> Array:
+        variances = np.full(len(self.back), variance)
+        if len(self.matrix) == self.matrix.shape[1]:
+            variances[0] = LEVEL_VARIANCE
+        return (self.back.T * variances) @ self.back
 
     @property
     def vectors(self) -> InputVectors:
@@ -102,7 +111,7 @@ def measure_white_inputs(
     values, axes = np.linalg.eigh(second)
     second = (axes * np.maximum(values, 0.0)) @ axes.T
     back = np.linalg.inv(turn)
-    return WhiteInputs(matrix, second, unsure, back.T @ back, reach)
+    return WhiteInputs(matrix, second, unsure, back, reach)
 
 
 def _measure_reach(curator: Curator, matrix: Array, expected: Array, rows: float) -> float:
