@@ -121,6 +121,11 @@ class Schedule:
     def rounds(self) -> int:
         return ROUNDS_OF(self)
 
+    @property
+    def noise(self) -> float:
+        mu = gaussian_mu(self.budget.epsilon, self.budget.delta)
+        return math.sqrt(2.0) / ((self.rows or 10_000) / self.shares * mu)
+
     @cached_property
     def relative_noise(self) -> float:
         wide = 1 + self.columns
@@ -140,7 +145,7 @@ class Schedule:
         sizes |= {SQUARES: 1, LEVEL: 1}
         return [
             *column_steps(COLUMN, self.columns, _COLUMNS_PART),
-            *column_steps(TARGET, 1, _TARGET_PART),
+            *column_steps(TARGET, 1, _TARGET_PART * TARGET_OF(self)),
             *split_budget(_PARTS, _RELEASES | {SECOND_MOMENTS: self.rounds, INPUT_LENGTHS: self.rounds, SCORE_LENGTHS: self.early_rounds + 1, EARLY: self.early_rounds}, sizes),
         ]
 
@@ -175,6 +180,8 @@ class _Target:
     unit: float
 
 
+def TARGET_OF(s): return min(max(s.noise / T0, 1.0), T1)
+T0, T1 = 3e-3, 16.0
 def ROUNDS_OF(s): return ROUNDS
 def EARLY_OF(s): return _EARLY_ROUNDS
 
@@ -281,7 +288,13 @@ def _step(
         information, score = information @ forget, forget @ score
         information = (information + information.T) / 2
         covariance = _posterior(white.prior(prior_variance), information, score)[1]
+    explained = float(coefficients @ white.second @ coefficients)
+    if step == FINAL and explained > MOST_EXPLAINED: coefficients = coefficients * math.sqrt(MOST_EXPLAINED / explained)
     return _State(coefficients, covariance, prior_variance, information, score, square, scores)
+
+
+MOST_EXPLAINED = 1.5
+
 
 
 FIRST = 0.02
@@ -311,7 +324,7 @@ def _likeliest_prior(white: WhiteInputs, information: Array, score: Array) -> fl
     return float(2.0 ** _PRIOR_POWERS[np.flatnonzero(values <= values.min() + PRIOR_CAUTION)[0]])
 
 
-PRIOR_CAUTION = 0.0
+PRIOR_CAUTION = 1.0
 
 
 def _measure_tail(

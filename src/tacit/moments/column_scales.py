@@ -33,10 +33,10 @@ _RELEASES = {"moments": 1, "bins": 3, "lengths": 2, "scores": 2}
 _COUNT_WEIGHT = 0.5  # Weight of the number of rows beside means and variances, where it is secret.
 _BINS = 64
 _SEEN = 4.0  # A variance is seen if it exceeds this many standard deviations of noise.
-_IN_TWO_BINS = 0.6  # If more than this proportion of the rows are in two bins, the column is narrower than bins tell.
+_IN_TWO_BINS = 0.4  # If more than this proportion of the rows are in two bins, the column is narrower than bins tell.
 _BIN_STANDS_OUT = 2.5  # Counts that exceed this many standard deviations of noise are believed.
 _MOST_BIN_NOISE = 0.1  # Bins are not believed with more noise than this proportion of the rows.
-_LEAST_IN_BINS = 0.3  # Least proportion of the rows in believed bins from which a scale is computed.
+_LEAST_IN_BINS = 0.6  # Least proportion of the rows in believed bins from which a scale is computed.
 _UNSEEN = 1.5  # Standard deviations of noise that an unseen variance may have.
 _HIDDEN_WEIGHT = 0.3  # What clipping of scores hides counts for this much.
 _PRIOR_VARIANCE, _STEP_ERROR = 1.0, 0.1  # Of centres and scales, in squared scales, before and after a round of scores.
@@ -128,7 +128,7 @@ def _look_into_bins(
             middles = (each[:-1] + each[1:]) / 2
             pairs = counts[:-1] + counts[1:]
             best = int(np.argmax(pairs))
-            if pairs[best] > _IN_TWO_BINS * rows:
+            if pairs[best] - _BIN_STANDS_OUT * math.sqrt(2.0) * measured.noise > _IN_TWO_BINS * rows:
                 two = np.maximum(counts[best : best + 2], 0.0)
                 centre[j] = float(two @ middles[best : best + 2] / two.sum())
                 low[j], high[j] = each[max(best - 1, 0)], each[min(best + 3, _BINS)]
