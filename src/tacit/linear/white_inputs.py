@@ -1,8 +1,14 @@
 """Coordinates in which inputs are white, as far as noise allows.
 
-Second moments are released a few times, each time in the coordinates that the last ones gave. In directions where they
-are drowned in noise inputs are left short, and the next release looks closer. What differs from the expected second
-moments is shrunk by how much of it noise explains (James–Stein). How exact the last ones are, is known.
+Second moments are released a few times, each time in the coordinates that the last ones gave::
+
+    repeat 3 times:
+        release how long rows are, and choose where to weigh them down
+        release second moments; weigh them against what is expected, number by number (Kalman's gain)
+        but for the last time: turn to the main axes, and lengthen each to variance 1
+
+Where an axis is drowned in noise it is left short, and the next release looks closer. How exact each of the second
+moments is, is known to the end.
 """
 
 from __future__ import annotations
@@ -13,20 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.arrays import Array
-from tacit.fitting.clip_radius import choose_radius
-from tacit.fitting.shrinkage import james_stein_factor, noise_eigenvalue
+from tacit.fitting.clip_radius import measure_lengths
+from tacit.fitting.shrinkage import kalman_gain
 from tacit.release import Curator
-from tacit.statistics import ComponentMoments, InputVectors, LengthCounts
+from tacit.statistics import ComponentMoments, InputVectors
 
 INPUT_LENGTHS, SECOND_MOMENTS = "input lengths", "second moments"
 # benchmarks/arena.py measures what these numbers give.
 ROUNDS = 3
 _HIDDEN_WEIGHT = 0.1  # What clipping of rows hides counts for this much: weights have no bias if the model is right.
-_ADDED = 1.0  # Added to the variance of every direction, in units of the noise's eigenvalues.
-_LEAST_VARIANCE = 1e-9  # Variances that are added in any case, in columns' own units.
-
-
-LEVEL_VARIANCE = 0.1
+_LEAST_VARIANCE = 1e-9  # Variances that are added to those of axes, in columns' own units.
+_LEVEL_VARIANCE = 0.1  # Prior variance of the constant's coefficient, in squared units of the target's scale.
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,44 +39,48 @@ class WhiteInputs:
     Parameters
     ----------
     matrix : (m, 1 + d) array
+        m is 1 + d, or d where there is no constant among the coordinates.
     second : (m, m) array
         Second moments of v: about 1 where v is white, less where it is left short. Rows are weighed down as
         :class:`InputVectors` does.
-    error : float
-        Variance of the error of its entries.
-    prior : (m, m) array
-        Covariance of coefficients on v whose coefficients on inputs in their own units have variance 1.
+    errors : (m, m) array
+        Variances of the errors of these.
+    back : (m, m) array
+        It turns v into the constant, if there is one, and inputs in their own units.
     reach : float
         Rows with v longer than this are weighed down.
     """
 
     matrix: Array
     second: Array
-    error: Array
+    errors: Array
     back: Array
     reach: float
-
-    def prior(self, variance: float) -> Array:
-        variances = np.full(len(self.back), variance)
-        if len(self.matrix) == self.matrix.shape[1]:
-            variances[0] = LEVEL_VARIANCE
-        return (self.back.T * variances) @ self.back
 
     @property
     def vectors(self) -> InputVectors:
         """The model that turns rows into weighed inputs."""
         return InputVectors(self.matrix, self.reach)
 
+    @property
+    def constant(self) -> bool:
+        """Whether there is a constant among the coordinates."""
+        return len(self.matrix) == self.matrix.shape[1]
+
+    def prior(self, variance: float) -> Array:
+        """Return the covariance of coefficients on v if those on inputs in their own units have this variance."""
+        variances = np.full(len(self.back), variance)
+        if self.constant:
+            variances[0] = _LEVEL_VARIANCE
+        return (self.back.T * variances) @ self.back
+
     def in_columns(self) -> Array:
         """Return the second moment of (1, x), or of x alone where there is no constant among the coordinates."""
-        square = self.matrix if len(self.matrix) == self.matrix.shape[1] else self.matrix[:, 1:]
-        back = np.linalg.inv(square)
+        back = np.linalg.inv(self.matrix if self.constant else self.matrix[:, 1:])
         return back @ self.second @ back.T
 
 
-def measure_white_inputs(
-    curator: Curator, start: Array, rows: float, rounds: int = ROUNDS, sampled: bool = False
-) -> WhiteInputs:
+def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: bool = False) -> WhiteInputs:
     """Release second moments, and return the coordinates they give.
 
     Parameters
@@ -87,38 +94,34 @@ def measure_white_inputs(
     sampled : bool
         Whether these are not all rows.
     """
-    matrix, number = start, len(start)
-    turn, second, unsure = np.eye(number), np.eye(number), None
-    for left in reversed(range(rounds)):
+    number = len(start)
+    matrix, turn, second = start, np.eye(number), np.eye(number)
+    errors = None  # Before the first release nobody knows how far off the identity second moments are.
+    for left in reversed(range(ROUNDS)):
         reach = _measure_reach(curator, matrix, second, rows)
         statistic = ComponentMoments(InputVectors(matrix), reach, 0.0, 0.0, 1.0)
         measured = curator.measure(SECOND_MOMENTS, statistic)
-        entry = (measured.noise * reach**2 / rows) ** 2 / 2 + sampled / rows
-        noise = entry * (1 + np.eye(number))
+        noise = ((measured.noise * reach**2 / rows) ** 2 / 2 + sampled / rows) * (1 + np.eye(number))
         surprise = statistic.parts(measured.value)[2][0] / rows - second
-        if unsure is None:
-            unsure = np.full_like(noise, max(float(np.sum(surprise**2) - np.sum(noise)), 0.0) / number**2)
-        gain = unsure / (unsure + noise)
-        second, unsure = second + gain * surprise, gain * noise
+        if errors is None:
+            errors = np.full_like(noise, max(float(np.sum(surprise**2) - np.sum(noise)), 0.0) / number**2)
+        gain = kalman_gain(errors, noise)
+        second, errors = second + gain * surprise, gain * noise
+        values, axes = np.linalg.eigh(second)
+        values = np.maximum(values, 0.0)
         if left:
-            values, axes = np.linalg.eigh(second)
-            unsure = (axes**2).T @ unsure @ axes**2
-            values, edges = np.maximum(values, 0.0), 2 * np.sqrt(unsure.sum(axis=1))
-            lengthen = 1 / np.sqrt(values + _ADDED * edges + _LEAST_VARIANCE)
+            errors = (axes**2).T @ errors @ axes**2
+            edges = 2 * np.sqrt(errors.sum(axis=1))  # Eigenvalues of pure noise end there (Wigner).
+            lengthen = 1 / np.sqrt(values + edges + _LEAST_VARIANCE)
             rotate = (axes * lengthen).T
-            matrix, turn, second = rotate @ matrix, rotate @ turn, np.diag(values * lengthen**2)
-            unsure = unsure * np.outer(lengthen, lengthen) ** 2
-    values, axes = np.linalg.eigh(second)
-    second = (axes * np.maximum(values, 0.0)) @ axes.T
-    back = np.linalg.inv(turn)
-    return WhiteInputs(matrix, second, unsure, back, reach)
+            matrix, turn = rotate @ matrix, rotate @ turn
+            second, errors = np.diag(values * lengthen**2), errors * np.outer(lengthen, lengthen) ** 2
+    return WhiteInputs(matrix, (axes * values) @ axes.T, errors, np.linalg.inv(turn), reach)
 
 
 def _measure_reach(curator: Curator, matrix: Array, expected: Array, rows: float) -> float:
     """Release lengths of rows in these coordinates, and return where to clip them."""
-    usual = math.sqrt(max(float(np.trace(expected)), 1.0))
-    lengths = LengthCounts(InputVectors(matrix), usual)
-    counts = curator.measure(INPUT_LENGTHS, lengths)
-    one = ComponentMoments(InputVectors(matrix), 1.0, 0.0, 0.0, 1.0)
-    noise = curator.noise(SECOND_MOMENTS, one) / rows * math.sqrt(len(matrix))
-    return choose_radius(lengths, counts, rows, noise, weight=_HIDDEN_WEIGHT, default=usual, power=2, square=usual**2).radius
+    usual, vectors = math.sqrt(max(float(np.trace(expected)), 1.0)), InputVectors(matrix)
+    lengths = measure_lengths(curator, INPUT_LENGTHS, vectors, usual, rows, default=usual, square=usual**2)
+    noise = curator.noise(SECOND_MOMENTS, ComponentMoments(vectors, 1.0, 0.0, 0.0, 1.0)) / rows
+    return lengths.choose_radius(noise * math.sqrt(len(matrix)), _HIDDEN_WEIGHT, power=2).radius

@@ -21,7 +21,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import split_budget
-from tacit.fitting.clip_radius import choose_radius
+from tacit.fitting.clip_radius import measure_lengths
 from tacit.fitting.shrinkage import kalman_gain, positive_mean, posterior_variance
 from tacit.privacy import Step
 from tacit.release import Curator
@@ -162,13 +162,12 @@ def _move_by_scores(curator: Curator, name: str, places: tuple[int, ...], scales
     for _ in range(_RELEASES["scores"]):
         vectors = ColumnScores(centre[live], scale[live])
         length, size = math.sqrt(vectors.columns), vectors.columns
-        lengths = LengthCounts(vectors, length)
-        counts = curator.measure(f"{name} lengths", OnColumns(lengths, where))
+        lengths = measure_lengths(
+            curator, f"{name} lengths", vectors, length, scales.rows, default=length, places=where
+        )
         one = OnColumns(ComponentMoments(vectors, 1.0, 0.0, 1.0, 0.0), where)
         noise = curator.noise(f"{name} scores", one) / scales.rows
-        radius, hidden = choose_radius(
-            lengths, counts, scales.rows, noise * length, weight=_HIDDEN_WEIGHT, default=length
-        )
+        radius, hidden = lengths.choose_radius(noise * length, _HIDDEN_WEIGHT)
         statistic = ComponentMoments(vectors, radius, 0.0, 1.0, 0.0)
         measured = curator.measure(f"{name} scores", OnColumns(statistic, where))
         shift, excess = np.split(statistic.parts(measured.value)[1][0] / scales.rows, 2)
