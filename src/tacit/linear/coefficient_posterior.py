@@ -20,6 +20,7 @@ from tacit.linear.white_inputs import WhiteInputs
 # benchmarks/arena.py measures what these numbers give.
 _PRIOR_POWERS = np.arange(-16, 7)  # Prior variances of slopes to choose from, as powers of 2.
 _PRIOR_CAUTION = 1.0  # A smaller prior variance is chosen if its log-likelihood is less by no more than half of this.
+_WIDE_VARIANCE = 0.25  # Prior variance of slopes for their errors: targets vary as much as that of one column may tell.
 _STEP_ERROR = 0.3  # Part of a step that may be wrong, because scores were clipped.
 
 
@@ -63,10 +64,22 @@ class CoefficientPosterior:
         """The mean of the coefficients."""
         return self.covariance @ self.score
 
-    @property
-    def kept(self) -> Array:
-        """How far coefficients follow what was measured (m, m): the identity where the prior does not matter."""
-        return self.covariance @ self.information
+    def errors(self, coefficients: Array, scatter: Array) -> Array:
+        """Return the covariance of what such coefficients are off by, by noise and by chance.
+
+        Shrunk coefficients are biased by what shrinking takes away. So the covariance is that under a prior which hardly
+        shrinks, about the coefficients that follow from it.
+
+        Parameters
+        ----------
+        coefficients : (m,) array
+        scatter : (m, m) array
+            The covariance of mean scores by chance.
+        """
+        covariance = self._covariance(max(self.prior_variance, _WIDE_VARIANCE))
+        apart = covariance @ self.score - coefficients
+        bread = covariance @ self.information @ np.linalg.pinv(self.white.second, rcond=1e-6, hermitian=True)
+        return covariance + np.outer(apart, apart) + bread @ scatter @ bread.T
 
     def learn(self, at: Array, mean: Array, hessian: Array, doubt: Array) -> CoefficientPosterior:
         """Return what is known after a mean score at some coefficients, whose numbers have errors of variances `doubt`."""

@@ -37,9 +37,7 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
     square = fit.square / max(float(np.trace(white.second)), 1e-12)
     target = _measure_lengths(curator, problem, _on_columns(problem, 0.0 * coefficients), 1.0)
     lengths = _measure_lengths(curator, problem, _on_columns(problem, coefficients), square)
-    covariance = fit.posterior.covariance
     if _clearly_longer(lengths, target):
-        covariance = covariance + np.outer(coefficients, coefficients)
         coefficients, lengths = 0.0 * coefficients, target
 
     on_columns = _on_columns(problem, coefficients)
@@ -54,7 +52,7 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
 
     centre = problem.inputs.centre if problem.origin is None else problem.origin[:-1]
     level = float(on_columns[0] + on_columns[1:] @ centre)
-    errors = unit**2 * (covariance + _sampling_covariance(fit, problem.rows))
+    errors = unit**2 * fit.posterior.errors(coefficients, _scatter(fit, problem.rows))
     if problem.origin is None:
         # Coefficients on (1, x), then level and slopes about the centre.
         turn = white.matrix.T.copy()
@@ -118,14 +116,12 @@ def _residual_sum(residuals: LinearResiduals, bound: float) -> RobustSum:
     return RobustSum(np.zeros(1), np.array([bound]), Clip(), residuals)
 
 
-def _sampling_covariance(fit: FitState, rows: float) -> Array:
-    """Return the covariance of coefficients by chance: A^-1 B A^-1 / n, as far as they follow what was measured."""
+def _scatter(fit: FitState, rows: float) -> Array:
+    """Return the covariance of mean scores by chance, if none were clipped."""
     assert fit.scores is not None
-    bread = fit.posterior.kept @ np.linalg.pinv(fit.posterior.white.second, rcond=1e-6, hermitian=True)
     values, axes = np.linalg.eigh(fit.scores)
-    scores = (axes * np.maximum(values, 0.0)) @ axes.T
-    covariance: Array = bread @ scores @ bread.T / rows
-    return covariance
+    scatter: Array = (axes * np.maximum(values, 0.0)) @ axes.T / (rows * fit.within**2)
+    return scatter
 
 
 def _input_covariance(white: WhiteInputs, centre: Array) -> Array:

@@ -192,13 +192,16 @@ class FitState:
     square : float
         The mean squared length of scores, as far as it is known.
     scores : (m, m) array, optional
-        The second moment of scores, once it is measured.
+        The second moment of clipped scores, once it is measured.
+    within : float
+        The proportion of the last scores that moves with the coefficients.
     """
 
     coefficients: Array
     posterior: CoefficientPosterior
     square: float
     scores: Array | None = None
+    within: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +289,7 @@ def _step(curator: Curator, step: str, problem: Problem, fit: FitState) -> FitSt
     coefficients = posterior.coefficients
     if step != FINAL:
         posterior = posterior.forget(fit.coefficients)
-    return FitState(coefficients, posterior, score.square, score.scores)
+    return FitState(coefficients, posterior, score.square, score.scores, score.within)
 
 
 def _measure_scores(curator: Curator, step: str, problem: Problem, fit: FitState) -> _MeanScore:
