@@ -88,6 +88,11 @@ _TAIL_CAUTION = 2.0  # Tails are taken to be noise up to this many times its exp
 _FIRST_VARIANCE = 0.02  # Variance of coefficients before the first release, for the doubt that the error of H adds.
 
 
+def ROUNDS_OF(s): return int(round(min(max(3 + 1.5 * math.log10(1e-3 / s.noise), 3.0), 8.0)))
+REACH = 2.0
+def EARLY_OF(s): return _EARLY_ROUNDS
+
+
 @dataclass(frozen=True)
 class Schedule:
     """What a fit releases, from public numbers alone.
@@ -114,11 +119,20 @@ class Schedule:
         return count_shares(self.rows, 1 + self.columns, self.budget, self.neighbors)
 
     @property
+    def noise(self) -> float:
+        """Noise of a proportion of the rows that has all of the budget."""
+        multiplier = 1 / gaussian_mu(self.budget.epsilon, self.budget.delta)
+        return math.sqrt(2.0) * multiplier * self.shares / (self.rows or _USUAL_ROWS)
+
+    @property
+    def input_rounds(self): return ROUNDS_OF(self)
+    @property
+    def early_rounds(self): return EARLY_OF(self)
+
+    @property
     def target_part(self) -> float:
         """The part of the budget for where the target lies: with much noise, that is most of what can be learnt."""
-        noise = math.sqrt(2.0) / gaussian_mu(self.budget.epsilon, self.budget.delta)
-        drowning = noise * self.shares / (self.rows or _USUAL_ROWS) / _DROWNING
-        return _TARGET_PART * min(max(drowning, 1.0), _MOST_FOR_TARGET)
+        return _TARGET_PART * min(max(self.noise / _DROWNING, 1.0), _MOST_FOR_TARGET)
 
     @cached_property
     def _all_steps(self) -> list[Step]:
@@ -130,7 +144,7 @@ class Schedule:
         return [
             *column_steps(COLUMN, self.columns, _COLUMNS_PART),
             *column_steps(TARGET, 1, self.target_part),
-            *split_budget(_PARTS, _RELEASES, sizes),
+            *split_budget(_PARTS, _RELEASES | {SECOND_MOMENTS: self.input_rounds, INPUT_LENGTHS: self.input_rounds, SCORE_LENGTHS: self.early_rounds + 1, EARLY: self.early_rounds}, sizes),
         ]
 
     @property
@@ -244,7 +258,7 @@ def fit_least_squares(
         CoefficientPosterior.flat(problem.white),
         float(np.trace(problem.white.second)),
     )
-    for step in [EARLY] * _EARLY_ROUNDS + [FINAL]:
+    for step in [EARLY] * schedule.early_rounds + [FINAL]:
         fit = _step(curator, step, problem, fit)
     watch(2, 3)
     found = finish(curator, problem, fit)
@@ -265,7 +279,7 @@ def _measure_columns(
     if origin is not None:
         level, unit = float(origin[-1]), math.hypot(unit, level - float(origin[-1]))
     start = _column_coordinates(inputs, least[:-1], origin)
-    white = measure_white_inputs(curator, start, inputs.rows, sampled=shares > 1)
+    white = measure_white_inputs(curator, start, inputs.rows, schedule.input_rounds, sampled=shares > 1)
     return Problem(white, inputs, level, unit, origin, inputs.rows, shares)
 
 
@@ -296,7 +310,8 @@ def _measure_scores(curator: Curator, step: str, problem: Problem, fit: FitState
     """Release the mean of clipped scores at the coefficients; at last in two parts, where noise is not small."""
     number, rows = len(fit.coefficients), problem.rows_of(step)
     usual = math.sqrt(number)
-    vectors = ResidualScores(problem.white.vectors, fit.coefficients, problem.level, problem.unit)
+    from tacit.statistics import InputVectors
+    vectors = ResidualScores(InputVectors(problem.white.matrix, problem.white.reach * REACH), fit.coefficients, problem.level, problem.unit)
     lengths = measure_lengths(
         curator, SCORE_LENGTHS, vectors, problem.white.reach, problem.share, default=usual, square=fit.square
     )

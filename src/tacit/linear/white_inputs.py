@@ -80,7 +80,9 @@ class WhiteInputs:
         return back @ self.second @ back.T
 
 
-def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: bool = False) -> WhiteInputs:
+def measure_white_inputs(
+    curator: Curator, start: Array, rows: float, rounds: int, sampled: bool = False
+) -> WhiteInputs:
     """Release second moments, and return the coordinates they give.
 
     Parameters
@@ -97,7 +99,7 @@ def measure_white_inputs(curator: Curator, start: Array, rows: float, sampled: b
     number = len(start)
     matrix, turn, second = start, np.eye(number), np.eye(number)
     errors = None  # Before the first release nobody knows how far off the identity second moments are.
-    for left in reversed(range(ROUNDS)):
+    for left in reversed(range(rounds)):
         reach = _measure_reach(curator, matrix, second, rows)
         statistic = ComponentMoments(InputVectors(matrix), reach, 0.0, 0.0, 1.0)
         measured = curator.measure(SECOND_MOMENTS, statistic)
