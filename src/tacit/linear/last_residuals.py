@@ -117,10 +117,10 @@ def _residual_sum(residuals: LinearResiduals, bound: float) -> RobustSum:
 
 
 def _scatter(fit: FitState, rows: float) -> Array:
-    """Return the covariance of mean scores by chance, if none were clipped."""
+    """Return the covariance of mean scores by chance and by what clipping may hide, if all moved with coefficients."""
     assert fit.scores is not None
     values, axes = np.linalg.eigh(fit.scores)
-    scatter: Array = (axes * np.maximum(values, 0.0)) @ axes.T / (rows * fit.within**2)
+    scatter: Array = (axes * (np.maximum(values, 0.0) / rows + fit.bias)) @ axes.T / fit.within**2
     return scatter
 
 

@@ -35,13 +35,14 @@ from tacit.fitting.shrinkage import james_stein_factor
 from tacit.linear.coefficient_posterior import CoefficientPosterior
 from tacit.linear.last_residuals import LENGTHS, LEVEL, SQUARES, finish
 from tacit.linear.linear_fit import LinearFit
-from tacit.linear.white_inputs import INPUT_LENGTHS, ROUNDS, SECOND_MOMENTS, WhiteInputs, measure_white_inputs
+from tacit.linear.white_inputs import INPUT_LENGTHS, SECOND_MOMENTS, WhiteInputs, measure_white_inputs
 from tacit.moments.column_scales import ColumnScales, column_steps, measure_scales
 from tacit.privacy import Budget, Relation, Step
 from tacit.privacy.gaussian_profile import gaussian_mu
 from tacit.release import Curator
 from tacit.statistics import (
     ComponentMoments,
+    InputVectors,
     LengthCounts,
     ResidualScores,
     VectorTails,
@@ -66,8 +67,6 @@ _PARTS = {
 }
 _EARLY_ROUNDS = 3
 _RELEASES = {
-    INPUT_LENGTHS: ROUNDS,
-    SECOND_MOMENTS: ROUNDS,
     SCORE_LENGTHS: _EARLY_ROUNDS + 1,
     EARLY: _EARLY_ROUNDS,
     FINAL: 1,
@@ -78,19 +77,17 @@ _RELEASES = {
 }
 _OF_ALL_ROWS = (FINAL, TAILS, LEVEL)  # The other releases are of shares of the rows, where rows are many.
 _USUAL_ROWS = 10_000  # Number of rows that plans assume where it is secret.
+_ROUNDS, _MOST_ROUNDS = 3, 8  # Releases of second moments of inputs.
+_USUAL_NOISE, _ROUNDS_MORE = 1e-3, 1.5  # With ten times less noise than usual there are so many more of them.
 _DROWNING = 2e-3  # With more noise than this, of a proportion with all of the budget, more goes to the target itself.
 _MOST_FOR_TARGET = 16.0  # How many times more, at most.
 
 _WEIGHTS = (0.5, 1.0, 0.7)  # Weights of counts, means and second moments of scores. The first and the last are free.
 _HIDDEN_WEIGHT = 0.5  # What clipping of scores hides counts for this much.
+_REACH = 2.0  # Rows are weighed down in scores only where they are so many times longer than in second moments.
 _SMALL_NOISE = 0.5  # Noise, relative to sampling error, up to which scores are not measured in two parts.
 _TAIL_CAUTION = 2.0  # Tails are taken to be noise up to this many times its expected square.
 _FIRST_VARIANCE = 0.02  # Variance of coefficients before the first release, for the doubt that the error of H adds.
-
-
-def ROUNDS_OF(s): return int(round(min(max(3 + 1.5 * math.log10(1e-3 / s.noise), 3.0), 8.0)))
-REACH = 2.0
-def EARLY_OF(s): return _EARLY_ROUNDS
 
 
 @dataclass(frozen=True)
@@ -125,9 +122,10 @@ class Schedule:
         return math.sqrt(2.0) * multiplier * self.shares / (self.rows or _USUAL_ROWS)
 
     @property
-    def input_rounds(self): return ROUNDS_OF(self)
-    @property
-    def early_rounds(self): return EARLY_OF(self)
+    def input_rounds(self) -> int:
+        """How many times second moments are released: more with less noise, for inputs that are far from white."""
+        rounds = _ROUNDS + _ROUNDS_MORE * math.log10(_USUAL_NOISE / self.noise)
+        return round(min(max(rounds, _ROUNDS), _MOST_ROUNDS))
 
     @property
     def target_part(self) -> float:
@@ -141,10 +139,11 @@ class Schedule:
         sizes = dict.fromkeys((INPUT_LENGTHS, SCORE_LENGTHS, LENGTHS), LengthCounts.BINS)
         sizes |= dict.fromkeys((EARLY, FINAL), 1 + wide + second)
         sizes |= {SECOND_MOMENTS: second, TAILS: wide, SQUARES: 1, LEVEL: 1}
+        releases = _RELEASES | dict.fromkeys((INPUT_LENGTHS, SECOND_MOMENTS), self.input_rounds)
         return [
             *column_steps(COLUMN, self.columns, _COLUMNS_PART),
             *column_steps(TARGET, 1, self.target_part),
-            *split_budget(_PARTS, _RELEASES | {SECOND_MOMENTS: self.input_rounds, INPUT_LENGTHS: self.input_rounds, SCORE_LENGTHS: self.early_rounds + 1, EARLY: self.early_rounds}, sizes),
+            *split_budget(_PARTS, releases, sizes),
         ]
 
     @property
@@ -209,6 +208,8 @@ class FitState:
         The second moment of clipped scores, once it is measured.
     within : float
         The proportion of the last scores that moves with the coefficients.
+    bias : float
+        The square that clipping may hide of each number of the last mean score.
     """
 
     coefficients: Array
@@ -216,17 +217,34 @@ class FitState:
     square: float
     scores: Array | None = None
     within: float = 1.0
+    bias: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class _MeanScore:
-    """A mean score, the variance of its error, and the proportion of scores that move with the coefficients."""
+    """What a release of scores says.
+
+    Parameters
+    ----------
+    mean : (m,) array
+    variance : float
+        Of the errors of its numbers.
+    within : float
+        The proportion of scores that move with the coefficients.
+    square : float
+        The mean squared length of scores, at most.
+    scores : (m, m) array
+        The second moment of clipped scores.
+    bias : float
+        The square that clipping may hide of each number of the mean, beside what the variance has.
+    """
 
     mean: Array
     variance: float
     within: float
     square: float
     scores: Array
+    bias: float
 
 
 def fit_least_squares(
@@ -258,7 +276,7 @@ def fit_least_squares(
         CoefficientPosterior.flat(problem.white),
         float(np.trace(problem.white.second)),
     )
-    for step in [EARLY] * schedule.early_rounds + [FINAL]:
+    for step in [EARLY] * _EARLY_ROUNDS + [FINAL]:
         fit = _step(curator, step, problem, fit)
     watch(2, 3)
     found = finish(curator, problem, fit)
@@ -303,15 +321,15 @@ def _step(curator: Curator, step: str, problem: Problem, fit: FitState) -> FitSt
     coefficients = posterior.coefficients
     if step != FINAL:
         posterior = posterior.forget(fit.coefficients)
-    return FitState(coefficients, posterior, score.square, score.scores, score.within)
+    return FitState(coefficients, posterior, score.square, score.scores, score.within, score.bias)
 
 
 def _measure_scores(curator: Curator, step: str, problem: Problem, fit: FitState) -> _MeanScore:
     """Release the mean of clipped scores at the coefficients; at last in two parts, where noise is not small."""
     number, rows = len(fit.coefficients), problem.rows_of(step)
     usual = math.sqrt(number)
-    from tacit.statistics import InputVectors
-    vectors = ResidualScores(InputVectors(problem.white.matrix, problem.white.reach * REACH), fit.coefficients, problem.level, problem.unit)
+    inputs = InputVectors(problem.white.matrix, _REACH * problem.white.reach)
+    vectors = ResidualScores(inputs, fit.coefficients, problem.level, problem.unit)
     lengths = measure_lengths(
         curator, SCORE_LENGTHS, vectors, problem.white.reach, problem.share, default=usual, square=fit.square
     )
@@ -333,6 +351,7 @@ def _measure_scores(curator: Curator, step: str, problem: Problem, fit: FitState
         lengths.within(radius),
         max(float(np.trace(scores)), 0.0) + square_noise,
         scores,
+        hidden**2 / number,
     )
     return _add_tail(curator, vectors, lengths, radius, score, rows) if in_two else score
 
@@ -356,4 +375,5 @@ def _add_tail(
         mean=core.mean + kept * mean,
         variance=core.variance + kept * noise**2,
         within=core.within + kept * (1 - core.within),
+        bias=(1 - kept) * noise**2,
     )

@@ -2,7 +2,7 @@
 
 Second moments are released a few times, each time in the coordinates that the last ones gave::
 
-    repeat 3 times:
+    repeat 3 to 8 times:
         release how long rows are, and choose where to weigh them down
         release second moments; weigh them against what is expected, number by number (Kalman's gain)
         but for the last time: turn to the main axes, and lengthen each to variance 1
@@ -26,7 +26,6 @@ from tacit.statistics import ComponentMoments, InputVectors
 
 INPUT_LENGTHS, SECOND_MOMENTS = "input lengths", "second moments"
 # benchmarks/arena.py measures what these numbers give.
-ROUNDS = 3
 _HIDDEN_WEIGHT = 0.1  # What clipping of rows hides counts for this much: weights have no bias if the model is right.
 _LEAST_VARIANCE = 1e-9  # Variances that are added to those of axes, in columns' own units.
 _LEVEL_VARIANCE = 0.1  # Prior variance of the constant's coefficient, in squared units of the target's scale.
@@ -88,11 +87,12 @@ def measure_white_inputs(
     Parameters
     ----------
     curator : Curator
-        Its plan has ROUNDS releases of INPUT_LENGTHS and of SECOND_MOMENTS.
+        Its plan has `rounds` releases of INPUT_LENGTHS and of SECOND_MOMENTS.
     start : (m, 1 + d) array
         Coordinates in which columns have their own units.
     rows : float
         How many rows a release is of.
+    rounds : int
     sampled : bool
         Whether these are not all rows.
     """
