@@ -1,11 +1,12 @@
 """Where to clip vectors, from a small release of how long they are.
 
-Noise grows with the clip radius r, and what clipping hides of the mean falls with it. Both are known: noise from the plan,
-and from counts of lengths how much is hidden at most. The radius with the least sum of squares is best up to a factor,
-for any rows (Huang, Liang and Yi, 2021). As noise falls the radius grows, until nothing is clipped.
+Noise grows with the clip radius r, and what clipping hides of the mean falls with it. Both are known: noise from the
+plan, and from counts of lengths how much is hidden at most. The radius with the least sum of squares is best up to a
+factor, for any rows (Huang, Liang and Yi, 2021). As noise falls the radius grows, until nothing is clipped.
 
 Counts do not show everything: a few rows that are very long may be lost in their noise. Where the mean square of the
-lengths is known and counts explain only a part of it, such rows are supposed to be there (:meth:`SeenLengths.all_seen`).
+lengths is known and counts explain only a part of it, such rows are supposed to be there
+(:meth:`SeenLengths.all_seen`).
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def measure_lengths(
     square: float = 0.0,
     places: tuple[int, ...] | None = None,
 ) -> SeenLengths:
-    """Release how long vectors are, in bins about `unit`; of rows with the columns at `places` alone, if that is said."""
+    """Release how long vectors are, in bins about `unit`; of the columns at `places` alone, if these are said."""
     statistic = LengthCounts(vectors, unit)
     counts = curator.measure(step, statistic if places is None else OnColumns(statistic, places))
     return SeenLengths(statistic, counts, rows, default, square)

@@ -67,8 +67,8 @@ class CoefficientPosterior:
     def errors(self, coefficients: Array, scatter: Array) -> Array:
         """Return the covariance of what such coefficients are off by, by noise and by chance.
 
-        Shrunk coefficients are biased by what shrinking takes away. So the covariance is that under a prior which hardly
-        shrinks, about the coefficients that follow from it.
+        Shrunk coefficients are biased by what shrinking takes away. So the covariance is that under a prior which
+        hardly shrinks, about the coefficients that follow from it.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class CoefficientPosterior:
         return covariance + np.outer(apart, apart) + bread @ scatter @ bread.T
 
     def learn(self, at: Array, mean: Array, hessian: Array, doubt: Array) -> CoefficientPosterior:
-        """Return what is known after a mean score at some coefficients, whose numbers have errors of variances `doubt`."""
+        """Return what is known after a mean score at some coefficients, with errors of variances `doubt`."""
         weighted = hessian / doubt
         return CoefficientPosterior(
             self.white,

@@ -1,8 +1,8 @@
 """The end of a least-squares fit: are slopes better than none, how large are residuals, and what is their mean?
 
-Scores of skewed residuals are clipped, which moves the level of predictions. So the mean residual is released by itself.
-And noise may have made slopes that are worse than none, above all where a rare value decides. So lengths of residuals
-are released with slopes and without, and slopes are left out if residuals are clearly longer with them.
+Scores of skewed residuals are clipped, which moves the level of predictions. So the mean residual is released by
+itself. And noise may have made slopes that are worse than none, above all where a rare value decides. So lengths of
+residuals are released with slopes and without, and slopes are left out if residuals are clearly longer with them.
 """
 
 from __future__ import annotations

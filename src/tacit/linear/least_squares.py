@@ -1,9 +1,9 @@
 """Least squares, the default linear regression: measured inputs, then a few Newton steps from clipped scores.
 
-Inputs are measured first: columns by themselves (:mod:`tacit.moments.column_scales`), then together, until they are white
-as far as noise allows (:mod:`tacit.linear.white_inputs`). In white coordinates v the mean score E r v, of residuals r, is
-a linear measurement of how far off the coefficients b are: it is H (best - b) plus noise, with H the second moment of v.
-All of these measurements are put together (:mod:`tacit.linear.coefficient_posterior`)::
+Inputs are measured first: columns by themselves (:mod:`tacit.moments.column_scales`), then together, until they are
+white as far as noise allows (:mod:`tacit.linear.white_inputs`). In white coordinates v the mean score E r v, of
+residuals r, is a linear measurement of how far off the coefficients b are: it is H (best - b) plus noise, with H the
+second moment of v. All of these measurements are put together (:mod:`tacit.linear.coefficient_posterior`)::
 
     repeat 3 times with a small part of the budget, and once with most of it:
         release how long scores r v are, and choose the clip radius

@@ -21,6 +21,8 @@ from tacit.linear.input_moments import input_layout
 from tacit.linear.least_squares import Schedule, fit_least_squares
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
+from tacit.linear.score_regression import fit_by_scores
+from tacit.linear.score_schedule import ScoreSchedule
 from tacit.messages import describe
 from tacit.mixture.table_mixture import table_layout
 from tacit.moments.moments import Moments
@@ -29,6 +31,7 @@ from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.tables import Domain
 
+LOSSES = ("squared", "huber")
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
 
 
@@ -56,7 +59,7 @@ class RegressionMethod:
 
 
 def default_method(
-    layout: TableLayout, neighbors: Relation, rows: int | None, budget: Budget, intercept: bool
+    layout: TableLayout, neighbors: Relation, rows: int | None, budget: Budget, intercept: bool, loss: str
 ) -> RegressionMethod:
     """Return the default method: Newton steps where inputs have levels, and scores where all of them are numbers.
 
@@ -70,11 +73,14 @@ def default_method(
     budget : Budget
     intercept : bool
         Whether there is an intercept.
+    loss : {"squared", "huber"}
     """
     fit: Callable[..., LinearFit]
-    schedule: NewtonSchedule | Schedule
+    schedule: NewtonSchedule | Schedule | ScoreSchedule
     if layout.levels:
         fit, schedule = fit_by_newton, NewtonSchedule(layout, neighbors, rows, budget)
+    elif loss == "huber":
+        fit, schedule = fit_by_scores, ScoreSchedule(layout.numbers[-1], neighbors, rows, budget)
     else:
         fit, schedule = fit_least_squares, Schedule(layout.numbers[-1], neighbors, rows, budget)
 
@@ -105,6 +111,8 @@ class LinearModelMixin(RegressorMixin):
         y : (n,) array, or the name of a column of `X`
         """
         self._check_options()
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be {LOSSES[0]!r} or {LOSSES[1]!r}, and it is {describe(self.loss)}.")
         budget = check_budget(self, missing=("error", "ignore"))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows)
@@ -163,7 +171,7 @@ class LinearModelMixin(RegressorMixin):
         return model
 
     def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:
-        return default_method(input_layout(domain), self.neighbors, n_rows, budget, bool(self.fit_intercept))
+        return default_method(input_layout(domain), self.neighbors, n_rows, budget, bool(self.fit_intercept), self.loss)
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""
@@ -193,13 +201,14 @@ class LinearModelMixin(RegressorMixin):
     def _notes(self) -> list[str]:
         levels = table_layout(self._domain).levels
         how = "Newton steps, with residuals clipped" if levels else "moments of clipped scores"
-        return [f"{type(self).__name__}, by {how}."]
+        bulk = " Slopes are those of the bulk of the rows." if self.loss == "huber" or levels else ""
+        return [f"{type(self).__name__}, by {how}.{bulk}"]
 
     _about = (
         "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
         "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
         "and errors has the standard errors of intercept and coefficients, where they are known; inputs has means and "
-        "standard deviations of inputs, where they were measured."
+        "standard deviations of inputs, where they were measured. Predictions are kept within target_range."
     )
 
     def _stored(self) -> dict[str, Any]:
@@ -207,7 +216,8 @@ class LinearModelMixin(RegressorMixin):
         known = hasattr(self, "coef_errors_")
         errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
         found |= {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}
-        return {"linear": found | {"inputs": None if self._spread is None else self._spread.stored()}}
+        found |= {"inputs": None if self._spread is None else self._spread.stored()}
+        return {"linear": found | {"target_range": None if self._target_range is None else list(self._target_range)}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._check_options()
@@ -224,6 +234,11 @@ class LinearModelMixin(RegressorMixin):
                 raise ValueError("standard errors must not be negative")
             self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
         self._spread = InputSpread.restored(stored.get("inputs"), self._domain.columns)
+        if (ends := stored.get("target_range")) is not None:
+            check_shapes(target_range=(np.array(ends, float), (2,)))
+            if not ends[0] < ends[1]:
+                raise ValueError("target_range must be two numbers, the larger one last")
+            self._target_range = float(ends[0]), float(ends[1])
 
 
 def _place(target: Any, names: Any, columns: int) -> int:

@@ -82,7 +82,7 @@ class InputVectors:
 
 @dataclass(frozen=True, eq=False)
 class ResidualScores:
-    """Scores (w r) (w v) of a linear regression, as a :class:`VectorModel`, with residuals r = (y - level) / unit - <b, v>.
+    """Scores (w r) (w v) of a regression, as a :class:`VectorModel`, with residuals r = (y - level) / unit - <b, v>.
 
     Their mean is the direction in which coefficients b should move, their second moment how much it varies from one
     sample to another.
