@@ -185,8 +185,8 @@ def counts_that_stand_out(counts: Array, noise: float) -> Array:
 
     Examples
     --------
-    >>> counts_that_stand_out(np.array([500.0, -2.0, 3.0, 7.0, 8.0, 1.0]), noise=2.0)
-    array([500.,   0.,   0.,   7.,   8.,   0.])
+    >>> counts_that_stand_out(np.array([500.0, 300.0, 200.0, -1.0, 3.0, 2.0, 7.0]), noise=2.0)
+    array([500., 300., 200.,   0.,   3.,   2.,   0.])
     """
     kept = np.zeros_like(counts)
     group: list[int] = []

@@ -64,6 +64,8 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
         level += kept * float(measured.value[0]) * bound / problem.rows
         errors[0] = errors[:, 0] = 0.0
         errors[0, 0] = kept * level_error + variance / problem.rows
+        if target.drowned:  # Then not even the mean is known.
+            errors[0, 0] = max(float(errors[0, 0]), variance)
     else:
         slopes = white.matrix[:, 1:].T @ errors @ white.matrix[:, 1:]
         errors = np.zeros((1 + len(slopes), 1 + len(slopes)))
@@ -118,7 +120,6 @@ def _residual_sum(residuals: LinearResiduals, bound: float) -> RobustSum:
 
 def _scatter(fit: FitState, rows: float) -> Array:
     """Return the covariance of mean scores by chance and by what clipping may hide, if all moved with coefficients."""
-    assert fit.scores is not None
     values, axes = np.linalg.eigh(fit.scores)
     scatter: Array = (axes * (np.maximum(values, 0.0) / rows + fit.bias)) @ axes.T / fit.within**2
     return scatter

@@ -87,6 +87,7 @@ _HIDDEN_WEIGHT = 0.5  # What clipping of scores hides counts for this much.
 _REACH = 2.0  # Rows are weighed down in scores only where they are so many times longer than in second moments.
 _SMALL_NOISE = 0.5  # Noise, relative to sampling error, up to which scores are not measured in two parts.
 _TAIL_CAUTION = 2.0  # Tails are taken to be noise up to this many times its expected square.
+_TAIL_BIAS = 0.5  # Square of what tails that were left out may be, in units of the variance of their noise.
 _FIRST_VARIANCE = 0.02  # Variance of coefficients before the first release, for the doubt that the error of H adds.
 
 
@@ -204,8 +205,8 @@ class FitState:
         What all releases say together.
     square : float
         The mean squared length of scores, as far as it is known.
-    scores : (m, m) array, optional
-        The second moment of clipped scores, once it is measured.
+    scores : (m, m) array
+        The second moment of clipped scores; zero before it is measured.
     within : float
         The proportion of the last scores that moves with the coefficients.
     bias : float
@@ -215,7 +216,7 @@ class FitState:
     coefficients: Array
     posterior: CoefficientPosterior
     square: float
-    scores: Array | None = None
+    scores: Array
     within: float = 1.0
     bias: float = 0.0
 
@@ -275,6 +276,7 @@ def fit_least_squares(
         np.zeros(len(problem.white.second)),
         CoefficientPosterior.flat(problem.white),
         float(np.trace(problem.white.second)),
+        np.zeros_like(problem.white.second),
     )
     for step in [EARLY] * _EARLY_ROUNDS + [FINAL]:
         fit = _step(curator, step, problem, fit)
@@ -315,7 +317,8 @@ def _step(curator: Curator, step: str, problem: Problem, fit: FitState) -> FitSt
     """Release the mean of clipped scores, and put what it says beside what is known."""
     score = _measure_scores(curator, step, problem, fit)
     white = problem.white
-    unsure = np.diag(fit.posterior.covariance) if fit.scores is not None else np.full(len(score.mean), _FIRST_VARIANCE)
+    first = not fit.scores.any()
+    unsure = np.full(len(score.mean), _FIRST_VARIANCE) if first else np.diag(fit.posterior.covariance)
     doubt = score.variance + score.within**2 * white.errors @ unsure
     posterior = fit.posterior.learn(fit.coefficients, score.mean, score.within * white.second, doubt)
     coefficients = posterior.coefficients
@@ -375,5 +378,5 @@ def _add_tail(
         mean=core.mean + kept * mean,
         variance=core.variance + kept * noise**2,
         within=core.within + kept * (1 - core.within),
-        bias=(1 - kept) * noise**2,
+        bias=_TAIL_BIAS * (1 - kept) * noise**2,
     )

@@ -72,7 +72,7 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     (array([ 2., -1.]), 3.0)
     >>> model.confidence_intervals().coef.round(2)
     array([[ 1.99,  2.  ],
-           [-1.01, -1.  ]])
+           [-1.01, -0.99]])
     """
 
     fit_intercept: bool = True

@@ -249,8 +249,8 @@ def _card(
         usual=lambda: {} if name == "LinearRegression" else {"alpha": 0.1},
         stored={
             "linear": '{"intercept": b, "coefficients": [d], "noise_variance": v or null, "errors": [1 + d] or null, '
-            f'"inputs": {LINEAR_INPUTS}, "target_range": [2] or null}}, in the units of the rows, the last column of which '
-            "is the target"
+            f'"inputs": {LINEAR_INPUTS}, "target_range": [2] or null}}, in the units of the rows, the last column of '
+            "which is the target"
         },
         command=_COMMAND,
         results=Results(lambda model: f"Fitted {words} to", _blocks, summarise),

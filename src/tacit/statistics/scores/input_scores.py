@@ -148,7 +148,7 @@ class VectorTails:
     >>> import numpy as np
     >>> tails = VectorTails(InputVectors(np.eye(2)), 4.0)
     >>> tails.e_step(np.array([[3.0, 9.0], [24.0, 9.0]])).lengths2.round(3)
-    array([[  0.   , 413.333]])
+    array([[  0.   , 400.833]])
     """
 
     vectors: VectorModel
