@@ -9,7 +9,9 @@ what a round says, and how noisy that is. Whatever the number of rounds, nearly 
   follows from the coefficients. Only its size is measured, by one number beside each gradient.
 - *What is known before* is that predictions are a few units large: so where noise drowns rows, coefficients stay small.
 - H is not exact, and steps that are long leave the region where it holds. So each step adds doubt, in proportion to its
-  length, and later rounds go on correcting it.
+  length, and later rounds go on correcting it. Most of this doubt is along the step: where classes are nearly separable
+  the next step goes the same way, and what gradients say of it must not be outweighed by what earlier ones said from
+  farther off.
 - *Gradients* are weighed so that no target could make them longer than half of an ordinary row
   (:class:`tacit.statistics.LossGradients`): half the noise of rows that are shortened, at next to no loss.
 - *Where rows are many*, all rounds but the last two are of shares of them (:mod:`tacit.fitting.allocation`), to save
@@ -51,8 +53,10 @@ _CAUTION = 1.5  # Secants are corrected for this many times the noise that there
 _LEAST_SECANT = 0.05  # Least corrected curvature along a step, relative to the expected one. Less is not believed.
 
 # Steps.
-_STEP_ERROR = 0.5  # Part of a step that may be wrong because the Hessian is.
-_LONGEST_STEP = 3.0  # Longest step, in prior standard deviations of the coefficients.
+# benchmarks/arena.py measures what these numbers give, on real tables.
+_STEP_ERROR = 0.3  # Part of a step that may be wrong in any direction because the Hessian is.
+_STEP_AGAIN = 0.5  # Part of a step that may be missing along it.
+_LONGEST_STEP = 1.5  # Longest step, in prior standard deviations of the coefficients.
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +147,15 @@ def _update(
         secants = (*secants, secant(last.step, last.gradient, last.expected_hessian, gradient, expected, both))
     hessian = correct_hessian(expected, secants)
     gain = kalman_gain_matrix(fit.covariance, hessian, noise)
-    step = -gain @ gradient
+    asked = step = -gain @ gradient
     covariance = fit.covariance - gain @ (fit.covariance @ hessian).T
     free = np.diag(prior) > 0  # All coefficients but intercepts that are left out.
     length2 = float(np.mean(step[free] ** 2 / np.diag(prior)[free]))
     if length2 > _LONGEST_STEP**2:  # Rows are not as the Hessian expects: go on from there with care.
-        step *= _LONGEST_STEP / math.sqrt(length2)
+        step = step * (_LONGEST_STEP / math.sqrt(length2))
         length2 = _LONGEST_STEP**2
-    covariance = (covariance + covariance.T) / 2 + _STEP_ERROR**2 * length2 * prior
+    doubt = _STEP_ERROR**2 * length2 * prior + _STEP_AGAIN**2 * np.outer(asked, asked)
+    covariance = (covariance + covariance.T) / 2 + doubt
     coefficients = keep_finite(fit.coefficients + step.reshape(fit.coefficients.shape))
     return NewtonState(coefficients, covariance, hessian, _Step(step, gradient, expected, noise), secants)
 
