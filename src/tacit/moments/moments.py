@@ -14,8 +14,8 @@ from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import find_published
 from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
-from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
+from tacit.moments.whole_moments import whole_moments, whole_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator, calibrated_plan
 
@@ -28,7 +28,7 @@ class _Method(NamedTuple):
 
 
 _METHODS = {
-    "iterated": _Method(iterated_steps, iterated_moments),
+    "iterated": _Method(whole_steps, whole_moments),
     "staged": _Method(two_stage_steps, two_stage_moments),
 }
 
