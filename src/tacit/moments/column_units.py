@@ -69,10 +69,11 @@ def _measure_columns(curator: Curator, step: str, facts: PublicFacts) -> tuple[C
     measured = curator.measure(step, statistic)
     counts, sums, squares = statistic.parts(measured.value)
     rows = facts.rows or max(float(counts[0]), measured.noise / statistic.count, 1.0)
-    noise = measured.noise * math.sqrt(columns) * farthest**2 / statistic.second / rows
     centre = np.clip(sums / rows, -farthest, farthest)
+    noise = measured.noise * math.sqrt(columns) * farthest / rows
+    noise = noise * np.hypot(farthest / statistic.second, 2 * centre / statistic.mean)  # Of squares, and of the mean's.
     variances = squares / rows - centre**2
-    scale = np.sqrt(np.clip(positive_mean(variances, noise), _LEAST_VARIANCE, farthest**2))
+    scale = np.sqrt(np.clip(noise * positive_mean(variances / noise, 1.0), _LEAST_VARIANCE, farthest**2))
     return ColumnUnits(centre, scale, np.zeros(columns, bool), rows), variances > _SEEN * noise
 
 

@@ -6,9 +6,9 @@ that stands out is believed. What to make of the others is a matter of cost. If 
 that leaves them out costs c r^2 / (2 n) nats per row, and one that has them for nothing log(1 + c r^2 / n) / 2. The
 variance that costs least is the one to be expected, so counts are replaced by their posterior means:
 
-- before anything is counted, hardly any bin of an axis has rows, and the farther out it is the less likely;
-- a bin whose sum over all axes stands out has some, and any axis may be theirs;
-- an axis that is one value in nearly all rows (a *spike*) varies by its other rows alone, so that it is likely to have
+- hardly any bin of lengths has rows before it is counted, and the farther out it is the less likely;
+- where a bin has rows, any axis may be theirs;
+- a column that is one value in nearly all rows (a *spike*) varies by its other rows alone, so that it is likely to have
   some in any bin;
 - where there are rows, their number is of the order of a few times the noise.
 """
@@ -30,12 +30,12 @@ from tacit.statistics import Components, FarRows
 # Tuned numbers, on the arena's tables whose names have an even crc32 (benchmarks/arena.py --kinds moments factors).
 MOST_BINS = 30  # Bins that double in length; rows beyond the last one count as if they lay there.
 _QUANTILE, _FARTHER = 0.999, 1.15  # Rows are far beyond this multiple of this quantile of a normal row's length.
+_SQUARE = 2.0  # Mean squared length of the rows of a bin, in squares of the length where it begins.
 _MANY = 5.0  # Where there are rows, they are of the order of this many standard deviations of noise.
-_IN_SPIKE = 0.2  # Probability that a bin of a spike has rows.
-_IN_BIN = 0.01  # Probability that a bin has rows in any axis.
-_IN_AXIS_OF_BIN = 0.1  # Probability that an axis has some, if the bin has.
-_IN_AXIS = 1e-3  # The same if nothing is known of the bin.
-_VARIANCE = 1e-4  # Rows of an axis that are to be expected in a bin add no more than this to its variance.
+_IN_BIN = 0.01  # Probability that a bin has rows,
+_VARIANCE = 0.1  # or what makes the variance that is to be expected of it this small, if that is less.
+_ON_AXIS = 0.2  # Probability that an axis has some, if the bin has.
+_ON_SPIKE = 0.2  # Probability that a bin of a spike has rows.
 
 
 def far_variances(
@@ -47,7 +47,7 @@ def far_variances(
     ----------
     curator : Curator
     step : str
-        The plan's step: Gaussian, with ``MOST_BINS`` numbers for each column.
+        The plan's step: Gaussian, with :func:`numbers_of_far_rows`.
     component : Components
         One component.
     spikes : (d,) array of bool
@@ -57,13 +57,25 @@ def far_variances(
     """
     statistic = FarRows(component, far_length(facts.columns), _useful_bins(component, facts))
     measured = curator.measure(step, statistic)
-    counts, middles = statistic.parts(measured.value), statistic.starts * math.sqrt(2.0)
-    priors = _prior_probabilities(counts, measured.noise, middles, spikes, rows)
-    expected = expected_counts(counts, measured.noise, priors)
+    counts, shares = statistic.parts(measured.value)
+    squares, count_noise = _SQUARE * statistic.starts**2, measured.noise / statistic.count
+    in_bin = _probability(counts / count_noise, np.minimum(_IN_BIN, _VARIANCE * rows / (count_noise * squares)))
+    expected = expected_counts(shares, measured.noise, np.where(spikes, _ON_SPIKE, _ON_AXIS * in_bin[:, None]))
     expected[statistic.starts[:, None] > _longest(component, facts)] = 0.0
     clipped = normal_length_quantile(_QUANTILE, facts.columns)
-    variances: Array = expected.T @ (middles**2 - clipped**2) / rows
+    variances: Array = expected.T @ (squares - clipped**2) / rows
     return variances
+
+
+def numbers_of_far_rows(columns: int) -> int:
+    """Return how many numbers a release of far rows has at most.
+
+    Examples
+    --------
+    >>> numbers_of_far_rows(3)
+    120
+    """
+    return MOST_BINS * (1 + columns)
 
 
 def far_length(columns: int) -> float:
@@ -88,14 +100,6 @@ def _probability(z: Array, prior: Array | float) -> Array:
     odds = prior / (1 - prior) / _MANY * np.exp(np.minimum(log_ndtr(z) + 0.5 * z**2, 300.0)) * math.sqrt(2 * math.pi)
     probability: Array = odds / (1 + odds)
     return probability
-
-
-def _prior_probabilities(counts: Array, noise: float, middles: Array, spikes: Array, rows: float) -> Array:
-    """Return how likely it is that there are rows, before the count of an axis in a bin (bins, d) is looked at."""
-    alone = np.minimum(_IN_AXIS, _VARIANCE * rows / (noise * middles**2))[:, None]
-    alone = np.where(spikes, _IN_SPIKE, alone)
-    somewhere = _probability(counts.sum(axis=1) / (noise * math.sqrt(counts.shape[1])), _IN_BIN)[:, None]
-    return np.maximum(alone, alone + (_IN_AXIS_OF_BIN - alone) * somewhere)
 
 
 def _longest(component: Components, facts: PublicFacts) -> Array:

@@ -33,7 +33,7 @@ from tacit.fitting.allocation import weigh_releases
 from tacit.fitting.progress import Watch
 from tacit.moments.column_units import BINS, measure_units
 from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
-from tacit.moments.far_variances import MOST_BINS, far_length, far_variances
+from tacit.moments.far_variances import MOST_BINS, far_length, far_variances, numbers_of_far_rows
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
 from tacit.release import Curator
@@ -72,7 +72,7 @@ def whole_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
     sizes = {
         COLUMNS: 1 + 2 * columns,
         NARROW: BINS * columns,
-        FAR: MOST_BINS * columns,
+        FAR: numbers_of_far_rows(columns),
         MOMENTS: numbers_in_round(columns),
     }
     return weigh_releases(_PARTS, counts, sizes)
