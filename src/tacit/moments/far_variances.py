@@ -30,7 +30,7 @@ from tacit.statistics import Components, FarRows
 # Tuned numbers, on the arena's tables whose names have an even crc32 (benchmarks/arena.py --kinds moments factors).
 MOST_BINS = 30  # Bins that double in length; rows beyond the last one count as if they lay there.
 _QUANTILE, _FARTHER = 0.999, 1.15  # Rows are far beyond this multiple of this quantile of a normal row's length.
-_SQUARE = 2.0  # Mean squared length of the rows of a bin, in squares of the length where it begins.
+_SQUARE = 1.6  # Mean squared length of the rows of a bin, in squares of the length where it begins.
 _MANY = 5.0  # Where there are rows, they are of the order of this many standard deviations of noise.
 _IN_BIN = 0.01  # Probability that a bin has rows,
 _VARIANCE = 0.1  # or what makes the variance that is to be expected of it this small, if that is less.

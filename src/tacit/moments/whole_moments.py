@@ -43,6 +43,7 @@ COLUMNS, NARROW, FAR, MOMENTS = "columns", "narrow columns", "far rows", "refini
 
 # Tuned numbers, on the arena's tables whose names have an even crc32 (benchmarks/arena.py --kinds moments factors).
 _PARTS = {COLUMNS: 4.0, NARROW: 0.67, FAR: 4.0, MOMENTS: 3.0}  # Of the budget, of each release.
+_MANY_COLUMNS = 20  # With more columns, moments have more of the budget: their noise grows fastest.
 _RELEASES = {COLUMNS: 1, NARROW: 3, FAR: 2, MOMENTS: 6}
 _LEAST_RELEASES = 3  # One of columns, one of far rows and one of moments.
 _LEAST_EIGENVALUE = 1e-12  # Of correlations.
@@ -75,7 +76,8 @@ def whole_steps(columns: int, n_iter: int | str = "auto") -> list[Step]:
         FAR: numbers_of_far_rows(columns),
         MOMENTS: numbers_in_round(columns),
     }
-    return weigh_releases(_PARTS, counts, sizes)
+    parts = _PARTS | {MOMENTS: _PARTS[MOMENTS] * max(1.0, columns / _MANY_COLUMNS)}
+    return weigh_releases(parts, counts, sizes)
 
 
 def whole_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, watch: Watch) -> MomentEstimates:
