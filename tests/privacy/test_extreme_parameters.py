@@ -22,6 +22,7 @@ from tacit.statistics import (
     ComponentSquares,
     DiagonalComponent,
     FoldedScores,
+    FarRows,
     LikelihoodGains,
     LinearCurvature,
     LinearScores,
@@ -143,6 +144,7 @@ def test_other_statistics_of_nearly_singular_factors(pivot):
     check(lambda: TableSquares(table(), missing=True), 3, rng, near)
     wide = lambda: TableComponents.of_numbers(Components(weights, means, 2 * factors))
     check(lambda: OutlierCount(table(), wide(), missing=True), 3, rng, near)
+    check(lambda: FarRows(Components(np.ones(1), means[:1], factors[:1]), 2.0, 10), 3, rng, near)
     check(lambda: LikelihoodGains((two(), Components(weights, means[::-1], factors))), 3, rng, near)
     check(lambda: ComponentMoments(MissingScores(means[0], factors[0]), 2.0), 3, rng, near)
     small = factors[0][:2, :2]

@@ -7,7 +7,7 @@ that leaves them out costs c r^2 / (2 n) nats per row, and one that has them for
 variance that costs least is the one to be expected, so counts are replaced by their posterior means:
 
 - hardly any bin of lengths has rows before it is counted, and the farther out it is the less likely;
-- where a bin has rows, any axis may be theirs;
+- where a bin has rows, any axis may be theirs, and rows that no axis stands out with are shared out evenly;
 - a column that is one value in nearly all rows (a *spike*) varies by its other rows alone, so that it is likely to have
   some in any bin;
 - where there are rows, their number is of the order of a few times the noise.
@@ -28,14 +28,15 @@ from tacit.release import Curator
 from tacit.statistics import Components, FarRows
 
 # Tuned numbers, on the arena's tables whose names have an even crc32 (benchmarks/arena.py --kinds moments factors).
-MOST_BINS = 30  # Bins that double in length; rows beyond the last one count as if they lay there.
+MOST_BINS = 50  # Bins of lengths, two for each doubling; rows beyond the last one count as if they lay there.
 _QUANTILE, _FARTHER = 0.999, 1.15  # Rows are far beyond this multiple of this quantile of a normal row's length.
-_SQUARE = 1.6  # Mean squared length of the rows of a bin, in squares of the length where it begins.
+_SQUARE = 1.35  # Mean squared length of the rows of a bin, in squares of the length where it begins.
 _MANY = 5.0  # Where there are rows, they are of the order of this many standard deviations of noise.
 _IN_BIN = 0.01  # Probability that a bin has rows,
-_VARIANCE = 0.1  # or what makes the variance that is to be expected of it this small, if that is less.
+_VARIANCE = 0.005  # or what limits its expected part of a variance to this, if that is less.
+_TOGETHER = (1, 2, 4)  # How many adjacent bins are looked at together.
 _ON_AXIS = 0.2  # Probability that an axis has some, if the bin has.
-_ON_SPIKE = 0.2  # Probability that a bin of a spike has rows.
+_ON_SPIKE = 0.3  # Probability that a bin of a spike has rows.
 
 
 def far_variances(
@@ -59,8 +60,12 @@ def far_variances(
     measured = curator.measure(step, statistic)
     counts, shares = statistic.parts(measured.value)
     squares, count_noise = _SQUARE * statistic.starts**2, measured.noise / statistic.count
-    in_bin = _probability(counts / count_noise, np.minimum(_IN_BIN, _VARIANCE * rows / (count_noise * squares)))
-    expected = expected_counts(shares, measured.noise, np.where(spikes, _ON_SPIKE, _ON_AXIS * in_bin[:, None]))
+    prior = np.minimum(_IN_BIN, _VARIANCE * rows / (count_noise * squares))
+    in_bin = _in_bins(counts / count_noise, prior)
+    on_axis = _ON_AXIS * in_bin
+    expected = expected_counts(shares, measured.noise, np.where(spikes, _ON_SPIKE, on_axis[:, None]))
+    nobodys = in_bin * positive_mean(counts, count_noise) - expected.sum(axis=1)
+    expected += np.maximum(nobodys, 0.0)[:, None] / facts.columns
     expected[statistic.starts[:, None] > _longest(component, facts)] = 0.0
     clipped = normal_length_quantile(_QUANTILE, facts.columns)
     variances: Array = expected.T @ (squares - clipped**2) / rows
@@ -73,7 +78,7 @@ def numbers_of_far_rows(columns: int) -> int:
     Examples
     --------
     >>> numbers_of_far_rows(3)
-    120
+    200
     """
     return MOST_BINS * (1 + columns)
 
@@ -102,6 +107,20 @@ def _probability(z: Array, prior: Array | float) -> Array:
     return probability
 
 
+def _in_bins(z: Array, prior: Array) -> Array:
+    """Return the probabilities that bins have rows, from counts in standard deviations of their noise.
+
+    Rows may be few in each of several adjacent bins, so up to four of them are also looked at together.
+    """
+    likeliest = np.zeros(len(z))
+    for width in _TOGETHER:
+        for start in range(len(z) - width + 1):
+            window = slice(start, start + width)
+            together = _probability(z[window].sum(keepdims=True) / math.sqrt(width), prior[window].min())
+            likeliest[window] = np.maximum(likeliest[window], together)
+    return likeliest
+
+
 def _longest(component: Components, facts: PublicFacts) -> Array:
     """Return how far out rows may lie along each axis, by the public bounds, (d,)."""
     whitener = np.linalg.inv(component.factors[0])
@@ -112,4 +131,4 @@ def _longest(component: Components, facts: PublicFacts) -> Array:
 def _useful_bins(component: Components, facts: PublicFacts) -> int:
     """Return how many bins it takes to reach the longest row that there may be."""
     ratio = float(np.linalg.norm(_longest(component, facts))) / far_length(facts.columns)
-    return int(np.clip(math.ceil(math.log2(max(ratio, 1.0))), 1, MOST_BINS))
+    return int(np.clip(math.ceil(2 * math.log2(max(ratio, 1.0))), 1, MOST_BINS))

@@ -21,11 +21,11 @@ _PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, s
 
 @dataclass(frozen=True, eq=False)
 class FarRows:
-    """Counts of rows by their length, in bins that double, and how each bin's rows are shared out among axes.
+    """Counts of rows by their length, in bins that end at half powers of two, and how each bin's rows are shared out among axes.
 
     A row y, in the coordinates of the component, adds `count` to the bin that has its length |y|, and y_j^2 / |y|^2 to
-    axis j of that bin. The first bin is from ``least`` to twice that, and so on. The last bin has all that are longer,
-    and shorter rows add nothing.
+    axis j of that bin. The first bin is from ``least`` to sqrt(2) times that, and so on. The last bin has all that are
+    longer, and shorter rows add nothing.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class FarRows:
     >>> import numpy as np
     >>> one = Components(np.ones(1), np.zeros((1, 2)), np.eye(2)[None])
     >>> far = FarRows(one, least=2.0, bins=3)
-    >>> far.parts(far.block_sum(np.array([[0.0, 1.0], [0.0, 3.0], [30.0, 30.0]])))
+    >>> far.parts(far.block_sum(np.array([[0.0, 1.0], [0.0, 2.5], [30.0, 30.0]])))
     (array([1., 0., 1.]), array([[0. , 1. ],
            [0. , 0. ],
            [0.5, 0.5]]))
@@ -72,8 +72,8 @@ class FarRows:
 
     @property
     def starts(self) -> Array:
-        """Where bins begin, (bins,)."""
-        starts: Array = self.least * 2.0 ** np.arange(self.bins)
+        """The length at which each bin begins, (bins,)."""
+        starts: Array = self.least * 2.0 ** (np.arange(self.bins) / 2)
         return starts
 
     @property
