@@ -14,6 +14,7 @@ What has most of its rows in two of the finest bins is a *spike*. It varies by t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,10 +56,16 @@ class ColumnUnits:
     rows: float
 
 
-def measure_units(curator: Curator, columns_step: str, bins_step: str, looks: int, facts: PublicFacts) -> ColumnUnits:
-    """Return centre and spread of each column, from one release of columns and up to `looks` releases of bins."""
+def measure_units(
+    curator: Curator, columns_step: str, bins_step: str, looks: int, facts: PublicFacts, released: Callable[[], None]
+) -> ColumnUnits:
+    """Return centre and spread of each column, from one release of columns and `looks` releases of bins.
+
+    The function calls `released` after each of them.
+    """
     units, seen = _measure_columns(curator, columns_step, facts)
-    return _look_into_bins(curator, bins_step, looks, units, np.flatnonzero(~seen), facts.farthest)
+    released()
+    return _look_into_bins(curator, bins_step, looks, units, np.flatnonzero(~seen), facts.farthest, released)
 
 
 def _measure_columns(curator: Curator, step: str, facts: PublicFacts) -> tuple[ColumnUnits, Array]:
@@ -78,20 +85,26 @@ def _measure_columns(curator: Curator, step: str, facts: PublicFacts) -> tuple[C
 
 
 def _look_into_bins(
-    curator: Curator, step: str, looks: int, units: ColumnUnits, columns: Array, farthest: float
+    curator: Curator,
+    step: str,
+    looks: int,
+    units: ColumnUnits,
+    columns: Array,
+    farthest: float,
+    released: Callable[[], None],
 ) -> ColumnUnits:
     """Look for narrow columns in finer and finer bins."""
     centre, scale, rows = units.centre.copy(), units.scale.copy(), units.rows
     low, high = np.full((2, len(centre)), [[-farthest], [farthest]])
     looked = False
     for _ in range(looks):
-        if len(columns) == 0:
-            break
-        edges = [np.linspace(low[j], high[j], BINS + 1) for j in columns]
-        statistic = CellCounts(tuple(Bins((int(j),), np.arange(BINS), each) for j, each in zip(columns, edges)))
-        if curator.noise(step, statistic) > _MOST_NOISE * rows:
-            break
+        asked = columns if len(columns) else np.zeros(1, np.intp)  # A fit makes every release that is planned.
+        edges = [np.linspace(low[j], high[j], BINS + 1) for j in asked]
+        statistic = CellCounts(tuple(Bins((int(j),), np.arange(BINS), each) for j, each in zip(asked, edges)))
         measured = curator.measure(step, statistic)
+        released()
+        if len(columns) == 0 or measured.noise > _MOST_NOISE * rows:
+            continue
         looked = True
         narrower = []
         for j, each, counts in zip(columns, edges, statistic.parts(measured.value)):
@@ -104,7 +117,9 @@ def _look_into_bins(
                 scale[j] = (high[j] - low[j]) / 4
                 narrower.append(j)
             else:
-                centre[j], scale[j] = _spread_of(np.where(counts > _STANDS_OUT * measured.noise, counts, 0.0), each, rows)
+                centre[j], scale[j] = _spread_of(
+                    np.where(counts > _STANDS_OUT * measured.noise, counts, 0.0), each, rows
+                )
         columns = np.array(narrower, dtype=np.intp)
     spikes = np.zeros(len(centre), bool)
     spikes[columns if looked else []] = True

@@ -64,7 +64,7 @@ def far_variances(
     in_bin = _in_bins(counts / count_noise, prior)
     on_axis = _ON_AXIS * in_bin
     expected = expected_counts(shares, measured.noise, np.where(spikes, _ON_SPIKE, on_axis[:, None]))
-    nobodys = in_bin * positive_mean(counts, count_noise) - expected.sum(axis=1)
+    nobodys = expected_counts(counts, count_noise, prior) - expected.sum(axis=1)
     expected += np.maximum(nobodys, 0.0)[:, None] / facts.columns
     expected[statistic.starts[:, None] > _longest(component, facts)] = 0.0
     clipped = normal_length_quantile(_QUANTILE, facts.columns)

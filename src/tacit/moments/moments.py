@@ -47,9 +47,9 @@ class Moments(PrivateEstimator):
     Parameters
     ----------
     method : {"adaptive", "iterated", "staged", "published"} or published method, default "adaptive"
-        "iterated" measures columns by themselves, how many rows lie far out, and the covariance several times, each time
-        in its own last coordinates. "staged" measures columns by themselves and then all second moments once, for many columns
-        or few rows. "adaptive" is one of these two, by what the noise would be. "published" is
+        "iterated" measures columns by themselves, how many rows lie far out, and the covariance several times, each
+        time in its own last coordinates. "staged" measures columns by themselves and then all second moments once, for
+        many columns or few rows. "adaptive" is one of these two, by what the noise would be. "published" is
         :class:`tacit.published.AnalyzeGauss`: the second moment about the centre of the bounds, released once; the mean
         is taken to be that centre.
     n_iter : int or "auto", default "auto"

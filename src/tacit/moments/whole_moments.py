@@ -11,7 +11,7 @@ what clipping hides is measured as well, and added in each round::
     repeat
         release count, mean and second moment of the rows, clipped, in coordinates where the covariance is the identity
         move mean and covariance by what was released and what is hidden, less what is noise
-        half way: release how many rows are far out, by axis of the covariance: what they hide
+        half way, before that: release how many rows are far out, by axis of the covariance: what they hide
 
 With independent columns nothing is hidden but what each column hides, and noise leaves correlations out. So a table
 whose correlations are drowned in noise ends as independent columns, each with its own variance.
@@ -95,15 +95,19 @@ def whole_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, w
     """
     counts = {step.name: step.count for step in steps}
     total, rounds = sum(counts.values()), counts[MOMENTS]
-    units = measure_units(curator, COLUMNS, NARROW, counts.get(NARROW, 0), facts)
-    watch(total - rounds - counts[FAR], total)
+    numbers = iter(range(1, total + 1))
+
+    def released() -> None:
+        watch(next(numbers), total)
+
+    units = measure_units(curator, COLUMNS, NARROW, counts.get(NARROW, 0), facts, released)
 
     scale = np.where(units.spikes, _unit_of_spikes(curator, facts, units.rows), units.scale)
     component = Components(np.ones(1), units.centre[None], np.diag(scale)[None])
     far = scale**2 * far_variances(curator, FAR, component, units.spikes, units.rows, facts)
     hidden = np.diag(far)
     gaussian = GaussianEstimate(units.centre, np.diag(scale**2) + hidden, units.rows)
-    watch(total - rounds - counts[FAR] + 1, total)
+    released()
 
     for done in range(rounds):
         if counts[FAR] > 1 and done == rounds // 2:
@@ -115,8 +119,9 @@ def whole_moments(curator: Curator, steps: Sequence[Step], facts: PublicFacts, w
             by_axis = (root * variances) @ root.T
             hidden = by_axis + np.diag(np.where(units.spikes, far, 0.0))
             gaussian = gaussian.widened(by_axis)
+            released()
         gaussian = measure_gaussian(curator, MOMENTS, gaussian, facts, hidden=hidden)
-        watch(total - rounds + done + 1, total)
+        released()
 
     covariance = gaussian.covariance
     spread = ColumnSpread(np.sqrt(np.diag(covariance)), np.full(len(covariance), gaussian.noise))

@@ -21,7 +21,7 @@ _PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, s
 
 @dataclass(frozen=True, eq=False)
 class FarRows:
-    """Counts of rows by their length, in bins that end at half powers of two, and how each bin's rows are shared out among axes.
+    """Counts of rows by their length, in bins of half powers of two, and how each bin's rows are shared out among axes.
 
     A row y, in the coordinates of the component, adds `count` to the bin that has its length |y|, and y_j^2 / |y|^2 to
     axis j of that bin. The first bin is from ``least`` to sqrt(2) times that, and so on. The last bin has all that are
