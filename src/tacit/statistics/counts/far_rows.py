@@ -13,9 +13,10 @@ from tacit.messages import describe
 from tacit.privacy import Relation
 from tacit.release.statistic import Norm
 from tacit.rounding import ROW_SLACK
-from tacit.statistics.components import Components
+from tacit.statistics.components import Components, Workspace
 from tacit.statistics.ranges import check_sizes
 
+_ROOM = Workspace()
 _PIECE = 32 * ROWS_AT_ONCE  # The number of rows that are worked on at a time, so that they stay in the cache.
 
 
@@ -90,7 +91,7 @@ class FarRows:
         """Return the sum over the rows of a block."""
         total = np.zeros((self.bins, 1 + self.components.columns))
         for start in range(0, len(block), _PIECE):
-            lifted, distances, _ = self.components.e_step(block[start : start + _PIECE])
+            lifted, distances, _ = self.components.e_step(block[start : start + _PIECE], room=_ROOM)
             place = np.searchsorted(self.starts**2, distances[0], side="right") - 1
             far = np.flatnonzero(place >= 0)
             shares = lifted[0, : 1 + self.components.columns, far] ** 2
