@@ -100,6 +100,22 @@ def expected_counts(counts: Array, noise: float, probabilities: Array) -> Array:
     return expected
 
 
+def variances_beyond(starts: Array, counts: Array, noise: float, rows: Array) -> Array:
+    """Return what rows beyond the first of these starts add to variances (K,), from counts (bins, K) of so many rows.
+
+    Both are in units of standard deviations.
+
+    Examples
+    --------
+    >>> variances_beyond(np.array([4.0]), np.array([[0.0, 100.0]]), 5.0, np.array([1000.0, 1000.0])).round(2)
+    array([0.  , 2.16])
+    """
+    squares = _SQUARE * starts[:, None] ** 2
+    prior = np.minimum(_IN_BIN, _VARIANCE * rows / (noise * squares))
+    variances: Array = np.sum(expected_counts(counts, noise, prior) * squares, axis=0) / rows
+    return variances
+
+
 def _probability(z: Array, prior: Array | float) -> Array:
     """Return the probability that there are rows, from a count in standard deviations of its noise."""
     odds = prior / (1 - prior) / _MANY * np.exp(np.minimum(log_ndtr(z) + 0.5 * z**2, 300.0)) * math.sqrt(2 * math.pi)

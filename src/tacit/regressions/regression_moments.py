@@ -11,6 +11,7 @@ One release of counts, means and second moments of scores (:class:`tacit.statist
         split components, or merge them, as far as the noise allows
         release counts, means and second moments of scores
         move each component by what its scores say, less what is noise
+    release how many residuals are far out; widen the components that they belong to
 
 - The *mean* score is the Newton step for the coefficients, because inputs are white. Its noise is relative to the
   residuals, not to the range of the target.
@@ -38,20 +39,22 @@ from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink
 from tacit.moments.estimates import PublicFacts
+from tacit.moments.far_variances import MOST_BINS, variances_beyond
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
 from tacit.regressions.regressions import Regressions
 from tacit.release import Curator, Measurement
-from tacit.statistics import ComponentMoments, RegressionScores, numbers_in_second_moment
+from tacit.statistics import ComponentMoments, FarResiduals, RegressionScores, numbers_in_second_moment
 
 # Names of the plan's steps.
 WHITENING, GROWING, REFINING, FINAL = "whitening moments", "growing scores", "refining scores", "final scores"
+FAR = "far residuals"
 
 # experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
 # generated tables.
 
 # Part of the budget of one release of each step, as squared signal-to-noise ratio.
-_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}
+_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0, FAR: 1.0}
 # Weights of counts, means and second moments within a release, by the kind of second moment.
 _MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
 
@@ -67,6 +70,8 @@ _INPUT_MARGIN = 1.5
 
 # Each round takes coefficients to be off by this much at least, as a variance in units of the squared scale.
 _LEAST_PRIOR_VARIANCE = 0.05
+# Residuals are far beyond this many standard deviations.
+_FAR = 4.0
 # Factors by which the square of a scale changes in one round, at least and at most.
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0
 # There are as many components as can have coefficients with errors below this, in units of their scales. Components
@@ -88,12 +93,15 @@ class RegressionSchedule:
         Largest number of components in each release while the mixture grows.
     refining_rounds : int
         Number of releases of `n_components` components that follow, before a final one.
+    looks_far : bool
+        Whether there is a release of far residuals at the end.
     """
 
     n_components: int
     columns: int
     growing_sizes: tuple[int, ...]
     refining_rounds: int
+    looks_far: bool = True
 
     @property
     def score_rounds(self) -> list[tuple[str, int]]:
@@ -104,15 +112,17 @@ class RegressionSchedule:
     @property
     def n_releases(self) -> int:
         """Number of releases."""
-        return _WHITENING_ROUNDS + len(self.score_rounds)
+        return _WHITENING_ROUNDS + len(self.score_rounds) + self.looks_far
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
         wide = 1 + self.columns
         counts = Counter([WHITENING] * _WHITENING_ROUNDS + [step for step, _ in self.score_rounds])
+        counts[FAR] += self.looks_far
         most = {GROWING: max(self.growing_sizes, default=0), REFINING: self.n_components, FINAL: self.n_components}
         numbers = {step: 1 + wide + numbers_in_second_moment(_second_moments(step), wide) for step in most}
         sizes = {WHITENING: numbers_in_round(wide)} | {step: most[step] * numbers[step] for step in most}
+        sizes[FAR] = MOST_BINS * self.n_components
         return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
@@ -136,7 +146,7 @@ def regression_schedule(
     --------
     >>> schedule = regression_schedule(3, columns=2, n_iter=20)
     >>> schedule.growing_sizes, schedule.refining_rounds
-    ((1, 1, 2, 2, 4, 4, 6, 6), 8)
+    ((1, 1, 2, 2, 4, 4, 6, 6), 7)
     """
     growing = _growing_sizes(n_components, symmetric) if grow else ()
     before = _WHITENING_ROUNDS + len(growing)
@@ -146,7 +156,10 @@ def regression_schedule(
             f"n_iter is {n_iter}, and {n_components} component(s) take {before} release(s) before they "
             f'can be refined, and one more; pass n_iter={before + 1} or more, or "auto".'
         )
-    return RegressionSchedule(n_components, columns, growing, refining)
+    looks_far = n_iter == "auto" or refining > 0
+    if looks_far and n_iter != "auto":
+        refining -= 1
+    return RegressionSchedule(n_components, columns, growing, refining, looks_far)
 
 
 def _growing_sizes(n_components: int, symmetric: bool) -> tuple[int, ...]:
@@ -240,6 +253,9 @@ def fit_regressions(
         estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, through_origin)
         watch(done, schedule.n_releases)
 
+    if schedule.looks_far:
+        estimates = _widen(curator, estimates, centre, factor, facts)
+        watch(schedule.n_releases, schedule.n_releases)
     regressions = estimates.regressions.repeat_heaviest(schedule.n_components).by_weight()
     slopes = np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T).T
     intercepts = regressions.coefficients[:, 0] - slopes @ centre
@@ -355,6 +371,25 @@ def _m_step(
         rows,
         noise * radius / statistic.mean / rows / kept,
     )
+
+
+def _widen(
+    curator: Curator | ColumnView, estimates: _ScoreEstimates, centre: Array, factor: Array, facts: PublicFacts
+) -> _ScoreEstimates:
+    """Return estimates with scales that allow for the residuals that are clipped."""
+    regressions = estimates.regressions
+    scores = RegressionScores(
+        regressions.weights, regressions.coefficients, regressions.scales, centre, factor, _input_radius(len(centre))
+    )
+    statistic = FarResiduals(scores, _FAR, MOST_BINS)
+    measured = curator.measure(FAR, statistic)
+    counts = statistic.parts(measured.value)
+    reach = np.abs(regressions.coefficients[:, 0] - regressions.coefficients[:, 1:] @ np.linalg.solve(factor, centre))
+    reach = reach + np.abs(np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T)).sum(axis=0) * facts.farthest
+    counts[statistic.starts[:, None] > (facts.farthest + reach) / regressions.scales] = 0.0  # No row lies there.
+    rows = np.maximum(regressions.weights * max(estimates.rows or 1.0, 1.0), 1.0)
+    widths = np.sqrt(1.0 + variances_beyond(statistic.starts, counts, measured.noise, rows))
+    return replace(estimates, regressions=replace(regressions, scales=regressions.scales * widths))
 
 
 def longest_directions(second_moments: Array, through_origin: bool) -> Array:
