@@ -21,6 +21,7 @@ from tacit.statistics import (
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FarResiduals,
     FarRows,
     FoldedScores,
     LikelihoodGains,
@@ -151,6 +152,7 @@ def test_other_statistics_of_nearly_singular_factors(pivot):
     check(lambda: ComponentMoments(LinearScores(np.ones(3), 1.0, np.zeros(2), small, 3.0), 2.0), 3, rng, near)
     regressions = (np.array([0.5, 0.5]), rng.normal(size=(2, 3)), np.ones(2), np.zeros(2), small, 3.0)
     check(lambda: ComponentMoments(RegressionScores(*regressions), 2.0), 3, rng, near)
+    check(lambda: FarResiduals(RegressionScores(*regressions), 2.0, 10), 3, rng, near)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -49,6 +49,7 @@ from tacit.statistics import (
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FarResiduals,
     FarRows,
     FoldedScores,
     LikelihoodGains,
@@ -90,6 +91,9 @@ OVERLAPPING = Components(
 APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
 UPRIGHT = DiagonalComponent(np.array([0.2, -0.1]), np.array([0.7, 0.1]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
+REGRESSIONS = RegressionScores(
+    np.array([0.4, 0.6]), np.array([[0.1, 0.5], [-0.2, -0.3]]), np.array([0.1, 0.4]), np.zeros(1), np.eye(1), 3.0
+)
 SYMMETRIC = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.1], [0.1, 0.2]]]))
 
 
@@ -251,6 +255,7 @@ STATISTICS = [
     ObservedCells(COLUMNS),
     OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),
     OutlierCount(MIXED, replace(MIXED, gaussians=replace(NUMBER, factors=4 * NUMBER.factors))),
+    FarResiduals(REGRESSIONS, least=1.0, bins=6),
     FarRows(ALONE, least=1.0, bins=4),
     FarRows(SYMMETRIC, least=1e-3, bins=12, count=0.1),
 ]

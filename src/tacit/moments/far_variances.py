@@ -32,8 +32,8 @@ MOST_BINS = 50  # Bins of lengths, two for each doubling; rows beyond the last o
 _QUANTILE, _FARTHER = 0.999, 1.15  # Rows are far beyond this multiple of this quantile of a normal row's length.
 _SQUARE = 1.35  # Mean squared length of the rows of a bin, in squares of the length where it begins.
 _MANY = 5.0  # Where there are rows, they are of the order of this many standard deviations of noise.
-_IN_BIN = 0.01  # Probability that a bin has rows,
-_VARIANCE = 0.005  # or what limits its expected part of a variance to this, if that is less.
+_IN_BIN = 0.003  # Probability that a bin has rows,
+_VARIANCE = 0.002  # or what limits its expected part of a variance to this, if that is less.
 _TOGETHER = (1, 2, 4)  # How many adjacent bins are looked at together.
 _ON_AXIS = 0.2  # Probability that an axis has some, if the bin has.
 _ON_SPIKE = 0.3  # Probability that a bin of a spike has rows.
@@ -103,7 +103,7 @@ def expected_counts(counts: Array, noise: float, probabilities: Array) -> Array:
 def variances_beyond(starts: Array, counts: Array, noise: float, rows: Array) -> Array:
     """Return what rows beyond the first of these starts add to variances (K,), from counts (bins, K) of so many rows.
 
-    Both are in units of standard deviations.
+    Starts and variances are in units of standard deviations.
 
     Examples
     --------
@@ -112,7 +112,8 @@ def variances_beyond(starts: Array, counts: Array, noise: float, rows: Array) ->
     """
     squares = _SQUARE * starts[:, None] ** 2
     prior = np.minimum(_IN_BIN, _VARIANCE * rows / (noise * squares))
-    variances: Array = np.sum(expected_counts(counts, noise, prior) * squares, axis=0) / rows
+    likely = np.stack([_in_bins(*each) for each in zip(counts.T / noise, prior.T)], axis=1)
+    variances: Array = np.sum(likely * np.maximum(counts, 0.0) * squares, axis=0) / rows
     return variances
 
 

@@ -19,8 +19,7 @@ One release of counts, means and second moments of scores (:class:`tacit.statist
 - While the mixture grows, the *direction* in which the second moment is longest is the one in which coefficients of two
   groups of rows differ. The component is split along it.
 
-Scores are clipped. Where errors are symmetric that has no bias. It multiplies steps and scales by factors that are
-known and undone.
+Scores are clipped. Where errors are symmetric that has no bias. Steps and scales shrink by known factors.
 """
 
 from __future__ import annotations
@@ -39,22 +38,22 @@ from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink
 from tacit.moments.estimates import PublicFacts
-from tacit.moments.far_variances import MOST_BINS, variances_beyond
+from tacit.moments.far_variances import MOST_BINS
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
+from tacit.regressions.far_residuals import widen_by_residuals
 from tacit.regressions.regressions import Regressions
 from tacit.release import Curator, Measurement
-from tacit.statistics import ComponentMoments, FarResiduals, RegressionScores, numbers_in_second_moment
+from tacit.statistics import ComponentMoments, RegressionScores, numbers_in_second_moment
 
 # Names of the plan's steps.
-WHITENING, GROWING, REFINING, FINAL = "whitening moments", "growing scores", "refining scores", "final scores"
-FAR = "far residuals"
+WHITENING, GROWING, REFINING = "whitening moments", "growing scores", "refining scores"
+FINAL, FAR = "final scores", "far residuals"
 
-# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
-# generated tables.
+# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on generated tables.
 
 # Part of the budget of one release of each step, as squared signal-to-noise ratio.
-_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0, FAR: 1.0}
+_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0, FAR: 3.0}
 # Weights of counts, means and second moments within a release, by the kind of second moment.
 _MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
 
@@ -70,8 +69,6 @@ _INPUT_MARGIN = 1.5
 
 # Each round takes coefficients to be off by this much at least, as a variance in units of the squared scale.
 _LEAST_PRIOR_VARIANCE = 0.05
-# Residuals are far beyond this many standard deviations.
-_FAR = 4.0
 # Factors by which the square of a scale changes in one round, at least and at most.
 _LEAST_CHANGE, _MOST_CHANGE = 0.05, 4.0
 # There are as many components as can have coefficients with errors below this, in units of their scales. Components
@@ -117,8 +114,8 @@ class RegressionSchedule:
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
         wide = 1 + self.columns
-        counts = Counter([WHITENING] * _WHITENING_ROUNDS + [step for step, _ in self.score_rounds])
-        counts[FAR] += self.looks_far
+        others = [WHITENING] * _WHITENING_ROUNDS + [FAR] * self.looks_far
+        counts = Counter([*others, *(step for step, _ in self.score_rounds)])
         most = {GROWING: max(self.growing_sizes, default=0), REFINING: self.n_components, FINAL: self.n_components}
         numbers = {step: 1 + wide + numbers_in_second_moment(_second_moments(step), wide) for step in most}
         sizes = {WHITENING: numbers_in_round(wide)} | {step: most[step] * numbers[step] for step in most}
@@ -157,8 +154,7 @@ def regression_schedule(
             f'can be refined, and one more; pass n_iter={before + 1} or more, or "auto".'
         )
     looks_far = n_iter == "auto" or refining > 0
-    if looks_far and n_iter != "auto":
-        refining -= 1
+    refining -= looks_far and n_iter != "auto"
     return RegressionSchedule(n_components, columns, growing, refining, looks_far)
 
 
@@ -254,7 +250,9 @@ def fit_regressions(
         watch(done, schedule.n_releases)
 
     if schedule.looks_far:
-        estimates = _widen(curator, estimates, centre, factor, facts)
+        scores, now = _scores(estimates.regressions, centre, factor), estimates.regressions
+        wider = widen_by_residuals(curator, FAR, scores, now, estimates.rows, facts)
+        estimates = replace(estimates, regressions=wider)
         watch(schedule.n_releases, schedule.n_releases)
     regressions = estimates.regressions.repeat_heaviest(schedule.n_components).by_weight()
     slopes = np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T).T
@@ -290,11 +288,13 @@ def _one_regression(centre: Array, factor: Array, direction: Array | None, rows:
 
 def _score_moments(regressions: Regressions, step: str, centre: Array, factor: Array) -> ComponentMoments:
     """Return what a release of the step sums, for inputs that are white in coordinates of this centre and factor."""
-    kind, columns = _second_moments(step), len(centre)
-    scores = RegressionScores(
-        regressions.weights, regressions.coefficients, regressions.scales, centre, factor, _input_radius(columns)
-    )
-    return ComponentMoments(scores, _score_radius(columns), *_MOMENT_WEIGHTS[kind], kind)
+    kind, scores = _second_moments(step), _scores(regressions, centre, factor)
+    return ComponentMoments(scores, _score_radius(len(centre)), *_MOMENT_WEIGHTS[kind], kind)
+
+
+def _scores(regressions: Regressions, centre: Array, factor: Array) -> RegressionScores:
+    weights, coefficients, scales = regressions.weights, regressions.coefficients, regressions.scales
+    return RegressionScores(weights, coefficients, scales, centre, factor, _input_radius(len(centre)))
 
 
 def _second_moments(step: str) -> Literal["full", "spherical"]:
@@ -371,25 +371,6 @@ def _m_step(
         rows,
         noise * radius / statistic.mean / rows / kept,
     )
-
-
-def _widen(
-    curator: Curator | ColumnView, estimates: _ScoreEstimates, centre: Array, factor: Array, facts: PublicFacts
-) -> _ScoreEstimates:
-    """Return estimates with scales that allow for the residuals that are clipped."""
-    regressions = estimates.regressions
-    scores = RegressionScores(
-        regressions.weights, regressions.coefficients, regressions.scales, centre, factor, _input_radius(len(centre))
-    )
-    statistic = FarResiduals(scores, _FAR, MOST_BINS)
-    measured = curator.measure(FAR, statistic)
-    counts = statistic.parts(measured.value)
-    reach = np.abs(regressions.coefficients[:, 0] - regressions.coefficients[:, 1:] @ np.linalg.solve(factor, centre))
-    reach = reach + np.abs(np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T)).sum(axis=0) * facts.farthest
-    counts[statistic.starts[:, None] > (facts.farthest + reach) / regressions.scales] = 0.0  # No row lies there.
-    rows = np.maximum(regressions.weights * max(estimates.rows or 1.0, 1.0), 1.0)
-    widths = np.sqrt(1.0 + variances_beyond(statistic.starts, counts, measured.noise, rows))
-    return replace(estimates, regressions=replace(regressions, scales=regressions.scales * widths))
 
 
 def longest_directions(second_moments: Array, through_origin: bool) -> Array:

@@ -23,8 +23,8 @@ class FarResiduals:
     """Rows by the size of their residual under each of K regressions, in bins of half powers of two.
 
     A row adds its responsibility r_k to the bin of component k that has |e_k|, the residual in units of the scale. The
-    first bin is from ``least`` to sqrt(2) times that, and so on. The last has all that are larger, and smaller residuals
-    add nothing.
+    first bin is from ``least`` to sqrt(2) times that, and so on. The last has all that are larger, and smaller
+    residuals add nothing.
 
     Parameters
     ----------
