@@ -245,8 +245,7 @@ def fit_regressions(
         )
         statistic = _score_moments(estimates.regressions, step, centre, factor)
         measurement = curator.measure(step, statistic)
-        through_origin = origin is not None
-        estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, through_origin)
+        estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, origin is not None)
         watch(done, schedule.n_releases)
 
     if schedule.looks_far:
