@@ -94,7 +94,7 @@ def expected_counts(counts: Array, noise: float, probabilities: Array) -> Array:
     Examples
     --------
     >>> expected_counts(np.array([0.0, 30.0, 100.0]), 10.0, np.full(3, 0.01)).round(1)
-    array([  0. ,  10.1, 100. ])
+    array([  0. ,   9.4, 100. ])
     """
     expected: Array = _probability(counts / noise, probabilities) * positive_mean(counts, noise)
     return expected
