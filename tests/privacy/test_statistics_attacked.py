@@ -49,6 +49,8 @@ from tacit.statistics import (
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FarResiduals,
+    FarRows,
     FoldedScores,
     LikelihoodGains,
     LinearCurvature,
@@ -89,6 +91,10 @@ OVERLAPPING = Components(
 APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
 UPRIGHT = DiagonalComponent(np.array([0.2, -0.1]), np.array([0.7, 0.1]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
+REGRESSIONS = RegressionScores(
+    np.array([0.4, 0.6]), np.array([[0.1, 0.5], [-0.2, -0.3]]), np.array([0.1, 0.4]), np.zeros(1), np.eye(1), 3.0
+)
+SYMMETRIC = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.1], [0.1, 0.2]]]))
 
 
 def moments(kind):
@@ -249,6 +255,9 @@ STATISTICS = [
     ObservedCells(COLUMNS),
     OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),
     OutlierCount(MIXED, replace(MIXED, gaussians=replace(NUMBER, factors=4 * NUMBER.factors))),
+    FarResiduals(REGRESSIONS, least=1.0, bins=6),
+    FarRows(ALONE, least=1.0, bins=4),
+    FarRows(SYMMETRIC, least=1e-3, bins=12, count=0.1),
 ]
 
 GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
@@ -382,6 +391,7 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         LikelihoodGains((FAR_APART, OVERLAPPING)),
         LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE)),
         OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE)),
+        FarRows(SYMMETRIC, least=0.5, bins=3),
         ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.5),
         Magnitudes(COLUMNS),
         TrimmedSum(np.array([-0.5, 0.1]), np.array([1.0, 2.0])),

@@ -5,6 +5,8 @@ from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.components import Components, DiagonalComponent
 from tacit.statistics.counts.cell_counts import Bins, CellCounts, PairCounts
+from tacit.statistics.counts.far_residuals import FarResiduals
+from tacit.statistics.counts.far_rows import FarRows
 from tacit.statistics.counts.length_counts import LengthCounts
 from tacit.statistics.counts.magnitudes import Magnitudes
 from tacit.statistics.counts.observed_cells import ObservedCells
@@ -49,6 +51,8 @@ __all__ = [
     "Components",
     "CovarianceType",
     "DiagonalComponent",
+    "FarResiduals",
+    "FarRows",
     "FoldedScores",
     "Influence",
     "InputVectors",
