@@ -123,9 +123,7 @@ class SeenLengths:
         """
         if self.drowned:
             return ClipRadius(self.default, 0.0)
-        counts, ends = self.all_seen, self.ends
-        beyond = _sum_after(counts * self.middles**power)
-        hidden = np.maximum(beyond - _sum_after(counts) * ends**power, 0.0) / self.rows
+        ends, hidden = self.ends, self._hidden(power)
         best = int(np.argmin((noise * ends**power) ** 2 + (weight * hidden) ** 2))
         return ClipRadius(float(ends[best]), float(hidden[best]))
 
@@ -142,6 +140,16 @@ class SeenLengths:
         variance = ((noise * self.ends) ** 2 + self._clipped_squares / rows) / np.maximum(within, 1e-3) ** 2
         variance[within < _LEAST_WITHIN] = np.inf
         return float(self.ends[int(np.argmin(variance))])
+
+    def hidden(self, radius: float) -> float:
+        """Return the most that clipping at this radius hides of the mean, in length."""
+        return float(np.interp(radius, self.ends, self._hidden(1)))
+
+    def _hidden(self, power: int) -> Array:
+        """Return how much clipping at each of the ends hides of a mean of powers, at most."""
+        beyond = _sum_after(self.all_seen * self.middles**power)
+        hidden: Array = np.maximum(beyond - _sum_after(self.all_seen) * self.ends**power, 0.0) / self.rows
+        return hidden
 
     def within(self, radius: float) -> float:
         """Return the proportion of vectors that are no longer than the radius."""

@@ -37,6 +37,7 @@ from tacit.linear.last_residuals import LENGTHS, LEVEL, SQUARES, finish
 from tacit.linear.linear_fit import LinearFit
 from tacit.linear.white_inputs import INPUT_LENGTHS, SECOND_MOMENTS, WhiteInputs, measure_white_inputs
 from tacit.moments.column_scales import ColumnScales, column_steps, measure_scales
+from tacit.moments.estimates import PublicFacts
 from tacit.privacy import Budget, Relation, Step
 from tacit.privacy.gaussian_profile import gaussian_mu
 from tacit.release import Curator
@@ -87,7 +88,7 @@ _HIDDEN_WEIGHT = 0.5  # What clipping of scores hides counts for this much.
 _REACH = 2.0  # Rows are weighed down in scores only where they are so many times longer than in second moments.
 _SMALL_NOISE = 0.5  # Noise, relative to sampling error, up to which scores are not measured in two parts.
 _TAIL_CAUTION = 2.0  # Tails are taken to be noise up to this many times its expected square.
-_TAIL_BIAS = 0.5  # Square of what tails that were left out may be, in units of the variance of their noise.
+_TAIL_BIAS = 1.0  # Square of what tails that were left out may be, in units of the variance of their noise.
 _FIRST_VARIANCE = 0.02  # Variance of coefficients before the first release, for the doubt that the error of H adds.
 
 
@@ -233,7 +234,7 @@ class _MeanScore:
     within : float
         The proportion of scores that move with the coefficients.
     square : float
-        The mean squared length of scores, at most.
+        The mean squared length of scores, at least.
     scores : (m, m) array
         The second moment of clipped scores.
     bias : float
@@ -292,9 +293,9 @@ def _measure_columns(
     """Release where columns lie, and second moments of inputs."""
     columns, shares = schedule.columns, schedule.shares
     least = np.sqrt(np.broadcast_to(least_variances, (1 + columns,)))
-    share = None if schedule.rows is None else schedule.rows / shares
-    inputs = measure_scales(curator, COLUMN, tuple(range(columns)), share)
-    target = measure_scales(curator, TARGET, (columns,), share)
+    facts = PublicFacts(1 + columns, None if schedule.rows is None else schedule.rows // shares)
+    inputs = measure_scales(curator, COLUMN, tuple(range(columns)), facts)
+    target = measure_scales(curator, TARGET, (columns,), facts)
     level, unit = float(target.centre[0]), max(float(target.scale[0]), float(least[-1]))
     if origin is not None:
         level, unit = float(origin[-1]), math.hypot(unit, level - float(origin[-1]))
@@ -352,7 +353,7 @@ def _measure_scores(curator: Curator, step: str, problem: Problem, fit: FitState
         sums[0] / rows,
         variance,
         lengths.within(radius),
-        max(float(np.trace(scores)), 0.0) + square_noise,
+        max(float(np.trace(scores)) - square_noise, 0.0),
         scores,
         hidden**2 / number,
     )
@@ -378,5 +379,5 @@ def _add_tail(
         mean=core.mean + kept * mean,
         variance=core.variance + kept * noise**2,
         within=core.within + kept * (1 - core.within),
-        bias=_TAIL_BIAS * (1 - kept) * noise**2,
+        bias=(1 - kept) * min(_TAIL_BIAS * noise**2, lengths.hidden(radius) ** 2 / number),
     )
