@@ -27,6 +27,7 @@ LENGTHS, SQUARES, LEVEL = "residual lengths", "squared residuals", "level"
 _USUAL_RESIDUAL = 2.0  # Clip radius of residuals if nothing is seen of them, in units of the target's scale.
 _FARTHEST_TARGET = 3.0  # Range of the target if nothing is seen of it, in units of its scale.
 _CLEARLY = 2.0  # Residuals are longer if sums of squares differ by this many standard deviations of noise.
+_LEAST_VARIANCE = 1e-6  # Variance of inputs in any direction, in columns' own units.
 _MOST_EXPLAINED = 1.5  # Slopes are shortened if predictions vary more than this, in units of the target's variance.
 
 
@@ -75,7 +76,7 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
         centre,
         level,
         on_columns[1:],
-        _input_covariance(white, centre),
+        _input_covariance(white, centre, problem.inputs.scale),
         problem.rows,
         variance,
         errors,
@@ -125,13 +126,14 @@ def _scatter(fit: FitState, rows: float) -> Array:
     return scatter
 
 
-def _input_covariance(white: WhiteInputs, centre: Array) -> Array:
-    """Return second moments of inputs about the centre."""
+def _input_covariance(white: WhiteInputs, centre: Array, scale: Array) -> Array:
+    """Return second moments of inputs about the centre: in no direction less than rounding leaves of columns' own."""
     second = white.in_columns()
-    if not white.constant:
-        return second
-    shift = second[0, 1:] - centre * second[0, 0]
-    about = second[1:, 1:] - np.outer(centre, second[0, 1:]) - np.outer(second[1:, 0], centre)
-    about += np.outer(centre, centre) * second[0, 0]
-    covariance: Array = about - np.outer(shift, shift)
+    if white.constant:
+        shift = second[0, 1:] - centre * second[0, 0]
+        about = second[1:, 1:] - np.outer(centre, second[0, 1:]) - np.outer(second[1:, 0], centre)
+        about += np.outer(centre, centre) * second[0, 0]
+        second = about - np.outer(shift, shift)
+    values, axes = np.linalg.eigh(second / np.outer(scale, scale))
+    covariance: Array = (axes * np.maximum(values, _LEAST_VARIANCE)) @ axes.T * np.outer(scale, scale)
     return covariance

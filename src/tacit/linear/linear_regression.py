@@ -71,7 +71,7 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     >>> model.coef_.round(1), round(model.intercept_, 1)
     (array([ 2., -1.]), 3.0)
     >>> model.confidence_intervals().coef.round(2)
-    array([[ 1.99,  2.  ],
+    array([[ 1.99,  2.01],
            [-1.01, -0.99]])
     """
 

@@ -72,8 +72,8 @@ def measure_units(
 ) -> ColumnUnits:
     """Return centre and spread of each column, from one release of columns and `looks` releases of bins.
 
-    The function calls `released` after each of them. It is about the columns at these places, by default all. If two bins
-    surely have more than the proportion `most` of the rows, it looks into these.
+    The function calls `released` after each of them. It is about the columns at these places, by default all. If two
+    bins surely have more than the proportion `most` of the rows, it looks into these.
     """
     places = tuple(range(facts.columns)) if places is None else places
     units, seen = _measure_columns(curator, columns_step, facts, places)
