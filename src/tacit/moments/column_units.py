@@ -8,8 +8,8 @@ columns that are done take no part in the next ones, which makes these more exac
         release counts of 64 bins
         where two bins have most of the rows, look into these next; else the column's spread is seen
 
-Where bins do not show most of the rows, what mean and variance said stands. What has most of its rows in two of the
-finest bins is a *spike*. It varies by the few rows with other values alone.
+Where bins do not show most of the rows, what mean and variance said stands. What has most of its rows in two of
+the finest bins, and others there or elsewhere, is a *spike*. It varies by the few rows with other values alone.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _SEEN = 4.0  # A variance is seen if it exceeds this many standard deviations of
 _STANDS_OUT = 2.5  # Counts that exceed this many standard deviations of noise are believed.
 _MOST_NOISE = 0.1  # With more noise than this proportion of the rows, bins are not looked at.
 _LEAST_BELIEVED = 0.6  # Least proportion of the rows in believed bins from which a spread is computed.
+_NEARLY_ALL = 0.9  # The finest bins show a whole column if these rows are in them, and fewer in any two.
 _HIDDEN = 1.5  # Standard deviations of noise that a variance may have beyond what is measured.
 _LEAST_VARIANCE = 1e-12
 
@@ -116,7 +117,7 @@ def _look_into_bins(
     centre, scale, rows = units.centre.copy(), units.scale.copy(), units.rows
     low, high = np.full((2, len(centre)), [[-farthest], [farthest]])
     looked = False
-    for _ in range(looks):
+    for left in reversed(range(looks)):
         asked = columns if len(columns) else np.zeros(1, np.intp)  # A fit makes every release that is planned.
         edges = [np.linspace(low[j], high[j], BINS + 1) for j in asked]
         statistic = CellCounts(tuple(Bins((places[j],), np.arange(BINS), each) for j, each in zip(asked, edges)))
@@ -129,14 +130,17 @@ def _look_into_bins(
         for j, each, counts in zip(columns, edges, statistic.parts(measured.value)):
             middles, pairs = (each[:-1] + each[1:]) / 2, counts[:-1] + counts[1:]
             best = int(np.argmax(pairs))
-            if pairs[best] - _STANDS_OUT * math.sqrt(2.0) * measured.noise > most * rows:
+            believed = np.where(counts > _STANDS_OUT * measured.noise, counts, 0.0)
+            # The first and the last bin have what lies beyond them as well.
+            all_seen = pairs[best] < _NEARLY_ALL * rows < believed[1:-1].sum()
+            surely = pairs[best] - _STANDS_OUT * math.sqrt(2.0) * measured.noise
+            if surely > most * rows and (left or not all_seen):
                 two = np.maximum(counts[best : best + 2], 0.0)
                 centre[j] = float(two @ middles[best : best + 2] / two.sum())
                 low[j], high[j] = each[max(best - 1, 0)], each[min(best + 3, BINS)]
                 scale[j] = (high[j] - low[j]) / 4
                 narrower.append(j)
                 continue
-            believed = np.where(counts > _STANDS_OUT * measured.noise, counts, 0.0)
             if believed.sum() > _LEAST_BELIEVED * rows:
                 centre[j], scale[j] = _spread_of(believed, each)
             elif each[-1] - each[0] < farthest:  # Nothing but where the column was found before is known.
