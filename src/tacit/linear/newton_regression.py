@@ -143,7 +143,8 @@ def _problem(scatter: Scatter, noise: float, origin: Array | None) -> Problem:
         coordinates = coordinates.about(origin[:-1])
     loss = HuberLoss(best_threshold(_CLIP_RADIUS * noise * coordinates.length / math.sqrt(scatter.rows)))
     intercept = float(origin is None)
-    return Problem(loss, coordinates, begin, intercept, np.zeros((wide, wide)), noise, most_rows=scatter.most_rows)
+    ridge = np.zeros((wide, wide))
+    return Problem(loss, coordinates, begin, intercept, ridge, noise, most_rows=scatter.most_rows, steady=True)
 
 
 def _linear_fit(
