@@ -14,6 +14,7 @@ lengths, in hindsight.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import tempfile
 import time
@@ -137,6 +138,7 @@ def accuracy(rows: int, columns: int, seeds: int, peer: Peer | None, folder: Pat
         for epsilon, errors in found.items():
             errors["not private"].append(np.linalg.norm(plain - slopes))
             errors["ours"].append(np.linalg.norm(ours(X, y, epsilon, seed) - slopes))
+            errors["ours, huber"].append(np.linalg.norm(ours(X, y, epsilon, seed, loss="huber") - slopes))
             for name, (length, target) in lengths.items():
                 theirs = adassp(X, y, epsilon, seed, length * math.sqrt(columns), target)
                 errors[name].append(np.linalg.norm(theirs - slopes))
@@ -169,13 +171,16 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
     """Return errors of ours, of published methods, and of descent with the best clip radius in hindsight."""
     lines, delta = [], 1 / rows
     coarse = {"bounds": (-100.0, 100.0), "target_bounds": 1000.0, "delta": delta * (1 - 1e-9)}
+    bulk = {**coarse, "loss": "huber"}
     tables = [table(rows, columns, seed, errors, 0.0) for seed in range(seeds)]
     for epsilon in EPSILONS:
         descents = {clip: [] for clip in CLIPS}
         methods = published_methods()
-        default, published = [], {name: [] for name in methods}
+        default, huber, plain, published = [], [], [], {name: [] for name in methods}
         for seed, (X, y, slopes) in enumerate(tables):
             default.append(np.linalg.norm(ours(X, y, epsilon, seed, **coarse) - slopes))
+            huber.append(np.linalg.norm(ours(X, y, epsilon, seed, **bulk) - slopes))
+            plain.append(np.linalg.norm(np.linalg.lstsq(X, y - y.mean(), rcond=None)[0] - slopes))
             for name, method in methods.items():
                 options = {**coarse, "fit_intercept": False, "method": method}
                 published[name].append(np.linalg.norm(ours(X, y, epsilon, seed, **options) - slopes))
@@ -185,7 +190,9 @@ def heavy_tails(errors: str, seeds: int, rows: int = 100_000, columns: int = 10)
         line = {
             "errors": errors,
             "epsilon": epsilon,
+            "least squares, not private": float(np.mean(plain)),
             "ours": float(np.mean(default)),
+            "ours, huber": float(np.mean(huber)),
             **{name: float(np.mean(found)) for name, found in published.items()},
             "clipped best in hindsight": float(np.mean(descents[best])),
             "best clip": best,
@@ -200,18 +207,18 @@ def coverage(fits: int) -> list[dict]:
     import tacit
 
     lines = []
-    for rows, columns, epsilon, correlation, errors in INTERVALS:
+    for (rows, columns, epsilon, correlation, errors), loss in itertools.product(INTERVALS, ("squared", "huber")):
         covered, ratios = [], []
         for seed in range(fits):
             X, y, slopes = table(rows, columns, seed, errors, correlation)
-            model = tacit.LinearRegression(
-                epsilon=epsilon, bounds=(-INPUT_BOUND, INPUT_BOUND), target_bounds=50.0, random_state=seed
-            ).fit(X, y)
+            bounds = {"bounds": (-INPUT_BOUND, INPUT_BOUND), "target_bounds": 50.0}
+            model = tacit.LinearRegression(loss=loss, epsilon=epsilon, random_state=seed, **bounds).fit(X, y)
             low, high = model.confidence_intervals(0.9).coef.T
             covered.append((low < slopes) & (slopes < high))
             usual = math.sqrt(np.diag(np.linalg.inv(np.cov(X.T))).mean() / rows) * np.std(y - X @ slopes)
             ratios.append(model.coef_errors_.mean() / usual)
         line = {"rows": rows, "columns": columns, "epsilon": epsilon, "correlation": correlation, "errors": errors}
+        line |= {"loss": loss}
         line |= {"fits": fits, "held": float(np.mean(covered))}
         line |= {"standard errors, of least squares'": float(np.mean(ratios))}
         lines.append(line)

@@ -148,7 +148,7 @@ def default(case: Case, data: Data, epsilon: float, delta: float, seed: int) -> 
         options |= {"classes": [0, 1], "C": np.inf, "fit_intercept": case.intercept}
         found = tacit.LogisticRegression(**options).fit(data.X, data.y.astype(int))
     else:
-        found = tacit.LinearRegression(target_bounds=case.target_bounds, **options).fit(data.X, data.y)
+        found = tacit.LinearRegression(loss="huber", target_bounds=case.target_bounds, **options).fit(data.X, data.y)
     return np.append(found.intercept_, found.coef_)
 
 

@@ -21,6 +21,8 @@ from tacit.statistics import (
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FarResiduals,
+    FarRows,
     FoldedScores,
     LikelihoodGains,
     LinearCurvature,
@@ -143,12 +145,14 @@ def test_other_statistics_of_nearly_singular_factors(pivot):
     check(lambda: TableSquares(table(), missing=True), 3, rng, near)
     wide = lambda: TableComponents.of_numbers(Components(weights, means, 2 * factors))
     check(lambda: OutlierCount(table(), wide(), missing=True), 3, rng, near)
+    check(lambda: FarRows(Components(np.ones(1), means[:1], factors[:1]), 2.0, 10), 3, rng, near)
     check(lambda: LikelihoodGains((two(), Components(weights, means[::-1], factors))), 3, rng, near)
     check(lambda: ComponentMoments(MissingScores(means[0], factors[0]), 2.0), 3, rng, near)
     small = factors[0][:2, :2]
     check(lambda: ComponentMoments(LinearScores(np.ones(3), 1.0, np.zeros(2), small, 3.0), 2.0), 3, rng, near)
     regressions = (np.array([0.5, 0.5]), rng.normal(size=(2, 3)), np.ones(2), np.zeros(2), small, 3.0)
     check(lambda: ComponentMoments(RegressionScores(*regressions), 2.0), 3, rng, near)
+    check(lambda: FarResiduals(RegressionScores(*regressions), 2.0, 10), 3, rng, near)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -45,11 +45,16 @@ from tacit.statistics import (
     Clip,
     ClusterMoments,
     ColumnMoments,
+    ColumnScores,
     ComponentMoments,
     Components,
     ComponentSquares,
     DiagonalComponent,
+    FarResiduals,
+    FarRows,
     FoldedScores,
+    InputVectors,
+    LengthCounts,
     LikelihoodGains,
     LinearCurvature,
     LinearResiduals,
@@ -62,6 +67,8 @@ from tacit.statistics import (
     OutlierCount,
     PairCounts,
     RegressionScores,
+    ResidualScores,
+    ResidualVectors,
     RobustSum,
     RowCount,
     ScreeningValues,
@@ -70,6 +77,7 @@ from tacit.statistics import (
     TableMoments,
     TableSquares,
     TrimmedSum,
+    VectorTails,
 )
 from tacit.statistics.losses import SquaredLoss
 
@@ -89,6 +97,10 @@ OVERLAPPING = Components(
 APART, LONE = Centres(np.array([[-0.5, 0.2], [0.9, -0.4]])), Centres(np.array([[0.2, -0.1]]))
 UPRIGHT = DiagonalComponent(np.array([0.2, -0.1]), np.array([0.7, 0.1]))
 ALONE = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.0], [0.1, 0.2]]]))
+REGRESSIONS = RegressionScores(
+    np.array([0.4, 0.6]), np.array([[0.1, 0.5], [-0.2, -0.3]]), np.array([0.1, 0.4]), np.zeros(1), np.eye(1), 3.0
+)
+SYMMETRIC = Components(np.ones(1), np.array([[0.2, -0.1]]), np.array([[[0.7, 0.1], [0.1, 0.2]]]))
 
 
 def moments(kind):
@@ -141,6 +153,18 @@ LINEAR = [
     LinearScores(np.array([0.0, -1.0]), 1e-6, np.array([0.2]), np.array([[1e-5]]), 1.5),
 ]
 
+# Vectors of such rows: weighed inputs, scores with tails, residuals, and scores of the columns by themselves.
+INPUTS = InputVectors(np.array([[1.0, 0.0], [-0.3, 2.5]]), 1.4)
+NARROW = ResidualScores(InputVectors(np.array([[1.0, 0.0], [4e4, 2e5]])), np.array([0.1, -3.0]), 0.2, 1e-4)
+VECTORS = [
+    INPUTS,
+    ResidualScores(INPUTS, np.array([0.1, 2.0]), 0.2, 0.5),
+    NARROW,
+    VectorTails(NARROW, 0.3),
+    ResidualVectors(LinearResiduals(np.array([0.1, 2.0])), 0.5),
+    ColumnScores(np.array([0.2, -0.1]), np.array([0.7, 1e-5])),
+]
+
 # Losses of predictions from one column, and one that is none of the things it says: it is steeper, and not finite.
 SOFTMAX = SoftmaxLoss((1.0, 3.0, 0.5))
 WRONG = ConvexLoss(lambda p, t: np.zeros_like(p), lambda p, t: np.zeros_like(p), 1e-3, 1e-3)
@@ -154,6 +178,10 @@ STATISTICS = [
     OnColumns(ComponentMoments(ALONE, 1.5), (1, 0)),
     *(ComponentMoments(scores, 2.0, 0.5, 1.0, 0.7, kind) for scores in LINEAR for kind in ("full", "spherical")),
     *(ComponentMoments(LinearCurvature(scores, 2.0), scores.reach, 0.0, 0.0, 1.0) for scores in LINEAR),
+    *(ComponentMoments(vectors, 0.9, 0.5, 1.0, 0.7) for vectors in VECTORS),
+    *(ComponentMoments(vectors, 2.0, 0.0, 1.0, 0.0) for vectors in VECTORS),
+    ComponentMoments(INPUTS, INPUTS.reach, 0.0, 0.0, 1.0),
+    *(LengthCounts(vectors, 0.7) for vectors in VECTORS),
     *(
         RobustSum(np.zeros(1), np.array([0.7]), Clip(), LinearResiduals(np.array([0.1, 2.0]), squared))
         for squared in (False, True)
@@ -249,6 +277,9 @@ STATISTICS = [
     ObservedCells(COLUMNS),
     OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE), missing=True),
     OutlierCount(MIXED, replace(MIXED, gaussians=replace(NUMBER, factors=4 * NUMBER.factors))),
+    FarResiduals(REGRESSIONS, least=1.0, bins=6),
+    FarRows(ALONE, least=1.0, bins=4),
+    FarRows(SYMMETRIC, least=1e-3, bins=12, count=0.1),
 ]
 
 GAINS = LikelihoodGains((ALONE, OVERLAPPING, FAR_APART))
@@ -382,6 +413,7 @@ def test_no_weights_let_a_replaced_row_go_further(kind, columns):
         LikelihoodGains((FAR_APART, OVERLAPPING)),
         LikelihoodGains((ALONE, OVERLAPPING, FAR_APART, ALONE)),
         OutlierCount(TableComponents.of_numbers(FAR_APART), TableComponents.of_numbers(ALONE)),
+        FarRows(SYMMETRIC, least=0.5, bins=3),
         ColumnMoments(UPRIGHT.mean, UPRIGHT.scales, 0.5),
         Magnitudes(COLUMNS),
         TrimmedSum(np.array([-0.5, 0.1]), np.array([1.0, 2.0])),

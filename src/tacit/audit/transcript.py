@@ -113,7 +113,7 @@ def record_releases(script: Transcript | None = None) -> Iterator[Transcript]:
     >>> with record_releases() as script:
     ...     _ = model.fit([[0.1, 0.2], [0.3, 0.4]] * 50)
     >>> [(question.door, question.step) for question in script.questions][:2]
-    [('measure', 'growing moments'), ('measure', 'growing moments')]
+    [('measure', 'columns'), ('measure', 'narrow columns')]
     >>> mean = model.mean_
     >>> with record_releases(script):
     ...     _ = model.fit([[0.9, 0.9], [0.8, 0.0]] * 50)

@@ -24,8 +24,9 @@ from tacit.release import RoundTarget, RowMap
 from tacit.sources import Source
 from tacit.tables import Boolean, Categorical, Domain, Schema
 
-# benchmarks/logistic_regression.py measures what this number gives.
-_MOST_CERTAIN = 0.98  # Largest difference of the frequencies of two classes that the intercept starts from.
+# benchmarks/arena.py measures what this number gives, on real tables. Where a class is rarer, Newton steps from its
+# frequency overshoot, as the loss is far less curved there than where groups of rows have the class more often.
+_MOST_CERTAIN = 0.8  # Largest difference of the frequencies of two classes that the intercept starts from.
 
 
 def check_classifier(estimator: Any) -> Any:

@@ -78,6 +78,8 @@ class LinearFit:
         Covariance of what level and slopes are off by, by chance and by noise together.
     spread : InputSpread, optional
         Where inputs lie.
+    target_range : (float, float), optional
+        The range of targets, as far as it is seen beside noise. Predictions are kept within it.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class LinearFit:
     variance: float | None
     errors: Array | None = None
     spread: InputSpread | None = None
+    target_range: tuple[float, float] | None = None
 
     @property
     def intercept(self) -> float:
@@ -114,6 +117,7 @@ class LinearFit:
             self.variance * target**2,
             None if self.errors is None else self.errors * np.outer(units, units),
             None if self.spread is None else self.spread.in_units(centre[:-1], inputs),
+            self.target_range and tuple(float(centre[-1]) + target * end for end in self.target_range),
         )
 
     def centre_levels(self, groups: Sequence[Sequence[int]]) -> LinearFit:

@@ -18,6 +18,7 @@ from tacit.fitting.progress import Watch
 from tacit.fitting.target import open_with_target, score_predictions
 from tacit.linear.evidence import Evidence, evidence_of_fit
 from tacit.linear.input_moments import input_layout
+from tacit.linear.least_squares import Schedule, fit_least_squares
 from tacit.linear.linear_fit import InputSpread, LinearFit
 from tacit.linear.newton_regression import NewtonSchedule, fit_by_newton
 from tacit.linear.score_regression import fit_by_scores
@@ -30,6 +31,7 @@ from tacit.release import Curator
 from tacit.statistics import TableLayout
 from tacit.tables import Domain
 
+LOSSES = ("squared", "huber")
 _SHARED = ("epsilon", "delta", "bounds", "neighbors", "missing", "ledger", "random_state", "verbose")
 
 
@@ -57,7 +59,7 @@ class RegressionMethod:
 
 
 def default_method(
-    layout: TableLayout, neighbors: Relation, rows: int | None, budget: Budget, intercept: bool
+    layout: TableLayout, neighbors: Relation, rows: int | None, budget: Budget, intercept: bool, loss: str
 ) -> RegressionMethod:
     """Return the default method: Newton steps where inputs have levels, and scores where all of them are numbers.
 
@@ -71,13 +73,16 @@ def default_method(
     budget : Budget
     intercept : bool
         Whether there is an intercept.
+    loss : {"squared", "huber"}
     """
     fit: Callable[..., LinearFit]
-    schedule: NewtonSchedule | ScoreSchedule
+    schedule: NewtonSchedule | Schedule | ScoreSchedule
     if layout.levels:
         fit, schedule = fit_by_newton, NewtonSchedule(layout, neighbors, rows, budget)
-    else:
+    elif loss == "huber":
         fit, schedule = fit_by_scores, ScoreSchedule(layout.numbers[-1], neighbors, rows, budget)
+    else:
+        fit, schedule = fit_least_squares, Schedule(layout.numbers[-1], neighbors, rows, budget)
 
     def fit_in(curator: Curator, domain: Domain, watch: Watch) -> LinearFit:
         origin = None if intercept else -domain.centre / domain.scale
@@ -94,6 +99,7 @@ class LinearModelMixin(RegressorMixin):
 
     _has_target = True
     _spread: InputSpread | None = None
+    _target_range: tuple[float, float] | None = None
     _evidence: Evidence | None = None  # It is known when a fit ends, and no file has it.
 
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -105,6 +111,8 @@ class LinearModelMixin(RegressorMixin):
         y : (n,) array, or the name of a column of `X`
         """
         self._check_options()
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be {LOSSES[0]!r} or {LOSSES[1]!r}, and it is {describe(self.loss)}.")
         budget = check_budget(self, missing=("error", "ignore"))
         domain, rows = open_with_target(self, X, y)
         n_rows = self._check_rows(rows)
@@ -125,7 +133,8 @@ class LinearModelMixin(RegressorMixin):
         centre, scale = self._domain.centre, self._domain.scale
         slopes = self.coef_ * scale
         level = self.intercept_ + float(self.coef_ @ centre)
-        return np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+        predicted = np.concatenate([level + block @ slopes for block in self._standard_blocks(X)])
+        return predicted if self._target_range is None else np.clip(predicted, *self._target_range)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination of predictions, R²."""
@@ -162,7 +171,7 @@ class LinearModelMixin(RegressorMixin):
         return model
 
     def _method(self, domain: Domain, n_rows: int | None, budget: Budget) -> RegressionMethod:
-        return default_method(input_layout(domain), self.neighbors, n_rows, budget, bool(self.fit_intercept))
+        return default_method(input_layout(domain), self.neighbors, n_rows, budget, bool(self.fit_intercept), self.loss)
 
     def _publish(self, fit: LinearFit) -> None:
         """Set the public attributes, in the units of inputs and target."""
@@ -174,7 +183,7 @@ class LinearModelMixin(RegressorMixin):
             self.noise_variance_ = fit.variance
         elif hasattr(self, "noise_variance_"):
             del self.noise_variance_
-        self._spread = fit.spread
+        self._spread, self._target_range = fit.spread, fit.target_range
 
     def _in_units(self, fit: LinearFit, joint: Domain) -> LinearFit:
         return fit.in_units(joint.centre, joint.scale)
@@ -192,13 +201,14 @@ class LinearModelMixin(RegressorMixin):
     def _notes(self) -> list[str]:
         levels = table_layout(self._domain).levels
         how = "Newton steps, with residuals clipped" if levels else "moments of clipped scores"
-        return [f"{type(self).__name__}, by {how}."]
+        bulk = " Slopes are those of the bulk of the rows." if self.loss == "huber" or levels else ""
+        return [f"{type(self).__name__}, by {how}.{bulk}"]
 
     _about = (
         "the last of its columns is the target. It is predicted, in the units of the rows, by intercept plus the sum "
         "over inputs j of coefficients[j] times the input. noise_variance is that of residuals without a penalty, "
         "and errors has the standard errors of intercept and coefficients, where they are known; inputs has means and "
-        "standard deviations of inputs, where they were measured."
+        "standard deviations of inputs, where they were measured. Predictions are kept within target_range."
     )
 
     def _stored(self) -> dict[str, Any]:
@@ -206,7 +216,8 @@ class LinearModelMixin(RegressorMixin):
         known = hasattr(self, "coef_errors_")
         errors = [self.intercept_error_, *self.coef_errors_.tolist()] if known else None
         found |= {"noise_variance": getattr(self, "noise_variance_", None), "errors": errors}
-        return {"linear": found | {"inputs": None if self._spread is None else self._spread.stored()}}
+        found |= {"inputs": None if self._spread is None else self._spread.stored()}
+        return {"linear": found | {"target_range": None if self._target_range is None else list(self._target_range)}}
 
     def _restore(self, values: dict[str, Any]) -> None:
         self._check_options()
@@ -223,6 +234,11 @@ class LinearModelMixin(RegressorMixin):
                 raise ValueError("standard errors must not be negative")
             self.intercept_error_, self.coef_errors_ = float(errors[0]), errors[1:]
         self._spread = InputSpread.restored(stored.get("inputs"), self._domain.columns)
+        if (ends := stored.get("target_range")) is not None:
+            check_shapes(target_range=(np.array(ends, float), (2,)))
+            if not ends[0] < ends[1]:
+                raise ValueError("target_range must be two numbers, the larger one last")
+            self._target_range = float(ends[0]), float(ends[1])
 
 
 def _place(target: Any, names: Any, columns: int) -> int:

@@ -18,14 +18,19 @@ from tacit.tables import Domain
 
 
 class LinearRegression(LinearModelMixin, PrivateEstimator):
-    """Linear regression under differential privacy, near least squares, robust to heavy tails, with standard errors.
+    """Linear regression under differential privacy, near least squares, with standard errors.
 
     Parameters
     ----------
     fit_intercept : bool, default True
+    loss : {"squared", "huber"}, default "squared"
+        "squared" tends to least squares on these rows as noise falls. "huber" is for heavy tails: slopes are those of
+        the bulk of the rows, whatever the others say, and the intercept is set so that the mean residual is zero.
+        Tables with levels are fitted alike for both: residuals are clipped as far out as noise allows.
     method : {"scores", "robust", "trimmed", "sample_aggregate", "block_mean"} or published method, default "scores"
         "scores" measures inputs in their own coordinates and then takes Newton steps from clipped scores; see
-        :mod:`tacit.linear.score_regression`, and :mod:`tacit.linear.newton_regression` for tables with categories. The
+        :mod:`tacit.linear.least_squares`, :mod:`tacit.linear.score_regression` for ``loss="huber"``, and
+        :mod:`tacit.linear.newton_regression` for tables with categories. The
         others are published ones, corrected, kept for comparison; they need no bounds, and have no standard errors:
         :class:`tacit.published.RobustDescent`, :class:`tacit.published.TrimmedDescent`,
         :class:`tacit.published.SampleAggregate` and :class:`tacit.published.BlockMean`. Pass such an object to set its
@@ -44,11 +49,10 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     n_iter_ : int
         How many releases were made.
 
-    Notes
-    -----
-    Scores of rows are clipped where that makes errors least, by what the noise is: with less noise, farther out, so the
-    estimate tends to least squares. Slopes are those of the bulk of the rows; the intercept is set so that the mean
-    residual is zero, also where residuals are skewed.
+    Notes ----- Scores of rows are clipped where that makes errors least, by what the noise is and how long scores are
+    seen to be: with less noise farther out, so the estimate tends to least squares. Directions in which noise drowns
+    what was measured are drawn to slopes of zero, so collinear, constant or nearly constant columns do no harm, and
+    predictions are kept within the range of targets that is seen.
 
     Bounds may be coarse: with 10,000 rows and epsilon 1, ranges of 5000 times the standard deviation of a column cost
     next to nothing. Where less is known, pass ``bounds="private"``.
@@ -67,11 +71,12 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     >>> model.coef_.round(1), round(model.intercept_, 1)
     (array([ 2., -1.]), 3.0)
     >>> model.confidence_intervals().coef.round(2)
-    array([[ 1.99,  2.  ],
-           [-1.01, -1.  ]])
+    array([[ 1.99,  2.01],
+           [-1.01, -0.99]])
     """
 
     fit_intercept: bool = True
+    loss: str = "squared"
     method: Any = "scores"
     target_bounds: Any = None
 
@@ -118,10 +123,10 @@ class LinearRegression(LinearModelMixin, PrivateEstimator):
     def confidence_intervals(self, level: float = 0.9) -> CoefficientIntervals:
         """Return intervals for the coefficients that least squares would have on the population, at no further cost.
 
-        That is the population that these rows are a sample of: sampling error and privacy noise are both included. What
-        is not: scores of far-off rows are clipped, the less the more budget there is, so with heavy tails or skewed
-        residuals the slopes are rather those of the bulk of the rows. Where there is so much noise that inputs cannot
-        be told apart, intervals may be too narrow; docs/linear-regression.md has how often they hold the truth.
+        That is the population that these rows are a sample of: sampling error, privacy noise and what clipping may hide
+        are included. With ``loss="huber"`` the slopes are those of the bulk of the rows. Where rows with far-off inputs
+        decide the slopes, or inputs cannot be told apart, intervals may be too narrow; docs/linear-regression.md has
+        how often they hold the truth.
 
         Parameters
         ----------

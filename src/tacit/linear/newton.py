@@ -9,7 +9,12 @@ what a round says, and how noisy that is. Whatever the number of rounds, nearly 
   follows from the coefficients. Only its size is measured, by one number beside each gradient.
 - *What is known before* is that predictions are a few units large: so where noise drowns rows, coefficients stay small.
 - H is not exact, and steps that are long leave the region where it holds. So each step adds doubt, in proportion to its
-  length, and later rounds go on correcting it.
+  length, and later rounds go on correcting it. Most of this doubt is along the step: where classes are nearly separable
+  the next step goes the same way, and what gradients say of it must not be outweighed by what earlier ones said from
+  farther off.
+- *Long steps are damped*, as the loss may be far more curved where they end: without, a rare class and a rare input
+  that goes with it are overshot, the more the less noise there is.
+- *What is drowned in noise* is drawn to saying nothing: at last slopes are shrunk by how much noise explains of them.
 - *Gradients* are weighed so that no target could make them longer than half of an ordinary row
   (:class:`tacit.statistics.LossGradients`): half the noise of rows that are shortened, at next to no loss.
 - *Where rows are many*, all rounds but the last two are of shares of them (:mod:`tacit.fitting.allocation`), to save
@@ -27,7 +32,7 @@ import numpy as np
 
 from tacit.arrays import Array
 from tacit.fitting.allocation import deal, noise_multiplier
-from tacit.fitting.shrinkage import james_stein_factor
+from tacit.fitting.shrinkage import james_stein_after_kalman, james_stein_factor
 from tacit.linear.problem import SAMPLING, AfterRelease, Problem, Solution, Solver, ignore, keep_finite
 from tacit.privacy import Gaussian, Step
 from tacit.release import Curator, Measurement
@@ -51,7 +56,12 @@ _CAUTION = 1.5  # Secants are corrected for this many times the noise that there
 _LEAST_SECANT = 0.05  # Least corrected curvature along a step, relative to the expected one. Less is not believed.
 
 # Steps.
-_STEP_ERROR = 0.5  # Part of a step that may be wrong because the Hessian is.
+# benchmarks/arena.py measures what these numbers give, on real tables.
+_STEP_ERROR = 0.3  # Part of a step that may be wrong in any direction because the Hessian is.
+_STEP_AGAIN = 0.5  # Part of a step that may be missing along it.
+_STEADY_STEP = 0.5, 0.0  # Both of them where curvature is steady (benchmarks/linear_regression.py, on Adult).
+_TRUSTED = 1.0  # Change of predictions up to which a step is not damped.
+_MANY_DEVIATIONS = 2.0  # Change of predictions that a step is judged by, in standard deviations over the rows.
 _LONGEST_STEP = 3.0  # Longest step, in prior standard deviations of the coefficients.
 
 
@@ -98,7 +108,7 @@ def solve(problem: Problem, curator: Curator, iterations: int, after: AfterRelea
     ):
         statistic = problem.gradients(fit.coefficients, _TRACE_WEIGHT)
         fit = _update(problem, prior, fit, statistic, curator.measure(step, statistic), rows)
-        after(step, fit.coefficients)
+        after(step, _shrink_slopes(problem, fit))
     return _solution(problem, fit)
 
 
@@ -143,16 +153,32 @@ def _update(
         secants = (*secants, secant(last.step, last.gradient, last.expected_hessian, gradient, expected, both))
     hessian = correct_hessian(expected, secants)
     gain = kalman_gain_matrix(fit.covariance, hessian, noise)
-    step = -gain @ gradient
+    asked = -gain @ gradient
+    step = asked if problem.steady else _damp(problem, asked)
     covariance = fit.covariance - gain @ (fit.covariance @ hessian).T
     free = np.diag(prior) > 0  # All coefficients but intercepts that are left out.
     length2 = float(np.mean(step[free] ** 2 / np.diag(prior)[free]))
     if length2 > _LONGEST_STEP**2:  # Rows are not as the Hessian expects: go on from there with care.
-        step *= _LONGEST_STEP / math.sqrt(length2)
+        step = step * (_LONGEST_STEP / math.sqrt(length2))
         length2 = _LONGEST_STEP**2
-    covariance = (covariance + covariance.T) / 2 + _STEP_ERROR**2 * length2 * prior
+    error, again = _STEADY_STEP if problem.steady else (_STEP_ERROR, _STEP_AGAIN)
+    doubt = error**2 * length2 * prior + again**2 * np.outer(asked, asked)
+    covariance = (covariance + covariance.T) / 2 + doubt
     coefficients = keep_finite(fit.coefficients + step.reshape(fit.coefficients.shape))
     return NewtonState(coefficients, covariance, hessian, _Step(step, gradient, expected, noise), secants)
+
+
+def _damp(problem: Problem, step: Array) -> Array:
+    """Return a step that is no longer than the curvature where it begins can be trusted.
+
+    Curvatures of logistic regression change by a factor of e^r at most on a step that changes predictions by r, so of
+    a long step log(1 + r) is safe. How far the predictions of rows move is known from their second moments alone, and
+    r is _MANY_DEVIATIONS times that.
+    """
+    variances = np.append(problem.intercept, problem.coordinates.variances)
+    far = _MANY_DEVIATIONS * math.sqrt(float(np.sum(step.reshape(-1, len(variances)) ** 2 @ variances)))
+    beyond = max(far - _TRUSTED, 0.0)
+    return step * ((_TRUSTED + math.log1p(beyond)) / far) if beyond else step
 
 
 def kalman_gain_matrix(covariance: Array, hessian: Array, noise: float) -> Array:
@@ -184,14 +210,27 @@ def kalman_gain_matrix(covariance: Array, hessian: Array, noise: float) -> Array
 
 def _solution(problem: Problem, fit: NewtonState) -> Solution:
     """Return the coefficients, with the covariance of their error where the loss allows it."""
+    coefficients = _shrink_slopes(problem, fit)
     if not hasattr(problem.loss, "expected_square"):
-        return Solution(fit.coefficients, fit.covariance)
+        return Solution(coefficients, fit.covariance)
     statistic = problem.gradients(fit.coefficients)
     inverse = np.linalg.pinv(fit.hessian, rcond=1e-10, hermitian=True)
     square = _mean_product(problem, statistic, problem.loss.expected_square, 2)[0]
     sampling = inverse @ square @ inverse / problem.rows
     free = np.kron(problem.free_outputs, np.eye(fit.coefficients.shape[1]))
-    return Solution(fit.coefficients, fit.covariance, fit.covariance + free @ sampling @ free)
+    return Solution(coefficients, fit.covariance, fit.covariance + free @ sampling @ free)
+
+
+def _shrink_slopes(problem: Problem, fit: NewtonState) -> Array:
+    """Return coefficients with slopes shrunk by how much of their predictions noise explains, where that is much.
+
+    Steps were damped as if predictions were as large as was expected before.
+    """
+    variances, slopes = problem.coordinates.variances, fit.coefficients[:, 1:]
+    errors = np.diag(fit.covariance).reshape(fit.coefficients.shape)[:, 1:]
+    prior = float(np.trace(problem.free_outputs) * (variances @ problem.coordinates.prior))
+    factor = james_stein_after_kalman(float(np.sum(variances * slopes**2)), float(np.sum(errors @ variances)), prior)
+    return np.column_stack([fit.coefficients[:, :1], factor * slopes])
 
 
 def _expected_hessian(problem: Problem, statistic: LossGradients, released: Measurement, rows: float) -> Array:

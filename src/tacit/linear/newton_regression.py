@@ -20,7 +20,7 @@ from tacit.arrays import Array
 from tacit.fitting.allocation import count_shares, split_budget
 from tacit.fitting.clipping import least_variance_radius
 from tacit.fitting.progress import Watch
-from tacit.fitting.shrinkage import james_stein_after_kalman, kalman_gain
+from tacit.fitting.shrinkage import kalman_gain
 from tacit.linear import newton
 from tacit.linear.coordinates import Coordinates, Scatter, target_map
 from tacit.linear.input_moments import InputSchedule, measure_inputs
@@ -126,7 +126,6 @@ def fit_by_newton(
     solution = newton.solve(problem, curator, schedule.iterations)
     watch(total - len(_RESIDUALS_BUDGETS), total)
     solution = widen_rare_levels(solution, problem, scatter, schedule.layout.levels, _SIGNAL)
-    solution = _shrink_slopes(solution, problem)
     residuals = Residuals(solution.coefficients[0], 1.0, problem.rows)
     variance = residuals.measure_variance(curator)
     level, level_error = residuals.measure_mean(curator, variance)
@@ -144,19 +143,8 @@ def _problem(scatter: Scatter, noise: float, origin: Array | None) -> Problem:
         coordinates = coordinates.about(origin[:-1])
     loss = HuberLoss(best_threshold(_CLIP_RADIUS * noise * coordinates.length / math.sqrt(scatter.rows)))
     intercept = float(origin is None)
-    return Problem(loss, coordinates, begin, intercept, np.zeros((wide, wide)), noise, most_rows=scatter.most_rows)
-
-
-def _shrink_slopes(solution: Solution, problem: Problem) -> Solution:
-    """Return slopes shrunk by how much of their predictions noise explains, where that is much.
-
-    Steps were damped as if predictions were as large as was expected before.
-    """
-    variances, slopes = problem.coordinates.variances, solution.coefficients[:, 1:]
-    prior = float(variances @ problem.coordinates.prior)
-    posterior = float(variances @ np.diag(solution.noise_covariance)[1:])
-    factor = james_stein_after_kalman(float(np.sum(variances * slopes**2)), posterior, prior)
-    return replace(solution, coefficients=np.column_stack([solution.coefficients[:, :1], factor * slopes]))
+    ridge = np.zeros((wide, wide))
+    return Problem(loss, coordinates, begin, intercept, ridge, noise, most_rows=scatter.most_rows, steady=True)
 
 
 def _linear_fit(

@@ -63,6 +63,8 @@ class Problem:
         How many shares the rows are dealt out into.
     most_rows : float
         There are no more rows than this.
+    steady : bool, default False
+        Whether curvature is hardly larger anywhere than where a step begins, as in regression: steps do not overshoot.
     """
 
     loss: Any
@@ -74,6 +76,7 @@ class Problem:
     penalty: Penalty | None = None
     shares: int = 1
     most_rows: float = math.inf
+    steady: bool = False
 
     @property
     def rows(self) -> float:

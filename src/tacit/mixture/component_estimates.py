@@ -146,6 +146,7 @@ def move_components(
     n_rows: int | None,
     least_variances: Array | float = 1e-8,
     prior: MixturePrior | None = None,
+    hidden: Array | float = 0.0,
 ) -> MixtureEstimates:
     """Move each component by what its moments say, less what is noise (M-step).
 
@@ -160,6 +161,8 @@ def move_components(
     least_variances : (d,) array or float
         Public knowledge of how narrow a column can be.
     prior : MixturePrior, optional
+    hidden : (d, d) array or float
+        What clipping hides of the covariance of a single component, where that is known.
     """
     old, noise, radius = estimates.mixture, measurement.noise, statistic.radius
     columns, (mean_priors, covariance_priors) = old.means.shape[1], estimates.prior_variances
@@ -167,16 +170,19 @@ def move_components(
     if (rows := float(n_rows or counts.sum())) < _HOPELESS * ROWS_PER_COMPONENT * noise * columns:
         return replace(estimates, rows=max(rows, 1.0))
     counts, rows = positive_counts(counts, noise / statistic.count, n_rows)
+    factors = statistic.components.factors
+    if isinstance(hidden, np.ndarray):
+        hidden = np.linalg.solve(factors[0], np.linalg.solve(factors[0], hidden).T)
     mean_noise = noise * radius / statistic.mean / counts
     shifts = np.stack([shrink(*each)[0] for each in zip(sums / counts[:, None], mean_noise, mean_priors)])
     white, covariance_priors = _white_covariances(
-        statistic, counts, shifts, squares, noise * radius**2, covariance_priors
+        statistic, counts, shifts, squares, noise * radius**2, covariance_priors, hidden
     )
     mean_priors = posterior_variance(mean_priors, mean_noise**2)
     mean_priors /= np.einsum("kii->k", white) / columns
     prior_variances = np.clip(np.stack([mean_priors, covariance_priors]) + _LEAST_PRIOR_VARIANCE, 0.0, 1.0)
 
-    factors, farthest = statistic.components.factors, math.sqrt(columns)
+    farthest = math.sqrt(columns)
     means = np.clip(old.means + np.einsum("kij,kj->ki", factors, shifts), -farthest, farthest)
     covariances = _within_bounds(factors @ white @ factors.transpose(0, 2, 1), least_variances)
     mixture = replace(old, weights=counts / counts.sum(), means=means, covariances=covariances)
@@ -242,6 +248,7 @@ def _white_covariances(
     squares: Array,
     noise: float,
     prior_variances: Array,
+    hidden: Array | float = 0.0,
 ) -> tuple[Array, Array]:
     """Return covariances (K, d, d) in the components' last coordinates, and what is left of their prior variances."""
     radius, kind, columns = statistic.radius, statistic.covariance_type, shifts.shape[1]
@@ -255,7 +262,7 @@ def _white_covariances(
     estimates = []
     for count, shift, square, prior_variance in zip(counts, shifts, squares, prior_variances):
         if kind == "full":
-            moment = square / count - np.outer(shift, shift)
+            moment = square / count - np.outer(shift, shift) + hidden
         elif kind == "diag":
             moment = np.diag(square / count - shift**2)
         else:

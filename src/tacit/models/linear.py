@@ -37,8 +37,24 @@ SOLVER_STEPS = {
     "corner": "which coefficient should move",
     "intercept": "which way the intercept should move",
 }
+_LEAST_SQUARES_STEPS = {
+    "column moments": "centre and spread of each input by itself",
+    "column bins": "where inputs lie that hardly vary within their bounds",
+    "column lengths": "how far out rows lie in single inputs, for clipping",
+    "column scores": "how far centre and spread of each input are off",
+    "target moments": "centre and spread of the target",
+    "target bins": "where the target lies if it hardly varies within its bounds",
+    "target lengths": "how far out rows lie in the target, for clipping",
+    "target scores": "how far centre and spread of the target are off",
+    "input lengths": "how far out rows lie in all inputs together, for clipping",
+    "score lengths": "how much single rows ask for, for clipping",
+    "early scores": "how far the regression predicts too high or too low, and where",
+    "tails of scores": "what clipping hides of that",
+    "residual lengths": "how far predictions are off, with slopes and without",
+}
 _REGRESSION_STEPS = {
     **_COLUMN_STEPS,
+    **_LEAST_SQUARES_STEPS,
     "growing moments": "number of rows, centre and spread of all columns together, for a start",
     "refining moments": "number of rows, centre and spread of all columns together, measured again from there",
     "refining scores": "how far the regression predicts too high or too low, and where",
@@ -50,6 +66,13 @@ _REGRESSION_STEPS = {
     "coefficients": "coefficients found in many small shares of the rows, put together",
     "number of rows": "how many rows there are",
 }
+
+
+class LossName(StrEnum):
+    """What a linear regression makes small."""
+
+    squared = "squared"
+    huber = "huber"
 
 
 class PenaltyName(StrEnum):
@@ -77,6 +100,9 @@ _PENALTY = Option(
     PenaltyName.none,
     metavar="NAME",
 )
+_LOSS = Option(
+    "loss", LossName, "squared (least squares) or huber (the bulk of the rows).", LossName.squared, metavar="NAME"
+)
 _THRESHOLD = Option(
     "threshold", float, "Where the loss turns linear, in standard deviations of residuals.", 1.35, metavar="NUMBER"
 )
@@ -90,7 +116,7 @@ def _request(values: dict[str, Any], has_schema: bool) -> FitRequest:
         raise OptionError("--l1-ratio is for --penalty elastic-net.")
     estimator, parameters = fit_request(_ESTIMATORS[penalty], _SHARED, values)
     given = {name: value for name, value in (("alpha", alpha), ("l1_ratio", l1_ratio)) if value is not None}
-    return FitRequest(estimator, parameters | given)
+    return FitRequest(estimator, parameters | given | {"loss": str(values["loss"])})
 
 
 _COMMAND = Command(
@@ -98,13 +124,14 @@ _COMMAND = Command(
     "LinearRegression",
     """Linear regression of a column on the others, under differential privacy; also ridge, lasso and elastic net.
 
-It is near least squares and unmoved by heavy tails. Bounds are those of all columns, the target's too.""",
+It is near least squares. --loss huber is for heavy tails: slopes are then those of the bulk of the rows. Bounds are
+those of all columns, the target's too.""",
     (
         "tacit fit linear data.csv --schema schema.toml --target cost",
         "tacit fit linear data.csv --schema schema.toml --target cost --penalty lasso --alpha 0.1",
         "tacit fit linear numbers.csv --bounds -10 10 --target y --target-bounds 0 500",
     ),
-    (TARGET, _PENALTY, _ALPHA, _L1_RATIO, INTERCEPT, TARGET_BOUNDS, MISSING),
+    (TARGET, _LOSS, _PENALTY, _ALPHA, _L1_RATIO, INTERCEPT, TARGET_BOUNDS, MISSING),
     _request,
 )
 
@@ -113,7 +140,8 @@ _HUBER_COMMAND = Command(
     "HuberRegressor",
     """Linear regression with Huber's loss, under differential privacy: squares for small residuals, linear beyond.
 
-tacit fit linear is robust too, and has standard errors. Bounds are those of all columns, the target's too.""",
+tacit fit linear --loss huber is robust too, and has standard errors. Bounds are those of all columns, the target's
+too.""",
     (
         "tacit fit huber data.csv --schema schema.toml --target cost",
         "tacit fit huber numbers.csv --bounds -10 10 --target y --target-bounds 0 500 --threshold 2",
@@ -221,7 +249,8 @@ def _card(
         usual=lambda: {} if name == "LinearRegression" else {"alpha": 0.1},
         stored={
             "linear": '{"intercept": b, "coefficients": [d], "noise_variance": v or null, "errors": [1 + d] or null, '
-            f'"inputs": {LINEAR_INPUTS}}}, in the units of the rows, the last column of which is the target'
+            f'"inputs": {LINEAR_INPUTS}, "target_range": [2] or null}}, in the units of the rows, the last column of '
+            "which is the target"
         },
         command=_COMMAND,
         results=Results(lambda model: f"Fitted {words} to", _blocks, summarise),

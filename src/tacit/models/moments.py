@@ -33,6 +33,8 @@ _STEPS = {
     "growing moments": "number of rows, centre and spread of all columns together, for a start",
     "refining moments": "number of rows, centre and spread of all columns together, measured again from there",
     "tails": "how far each column scatters, far-off rows included",
+    "narrow columns": "where the cells of columns lie that are narrow beside their bounds",
+    "far rows": "how many rows lie far out, by how far and in which direction",
     "columns": "centre and spread of each column by itself",
     "second moments": "how columns vary together, in their own units",
     "second moment": "how columns vary together, about the centre of the bounds",

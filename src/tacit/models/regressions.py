@@ -171,6 +171,7 @@ CARDS = (
             "growing scores": "how far each regression predicts too high or too low, and where, for a start",
             "refining scores": "how far each regression predicts too high or too low, and where, again from there",
             "final scores": "the same once more, with most of the budget",
+            "far residuals": "how many rows each regression predicts badly, and how badly",
             **_GRADIENTS,
             **_CHOICES,
         },

@@ -7,7 +7,7 @@ Methods that need to know where rows lie before they ask anything else make a fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class GaussianEstimate:
         """Return a Gaussian as large as the bounds."""
         return cls(np.zeros(facts.columns), np.eye(facts.columns), facts.rows)
 
+    def widened(self, covariance: Array) -> GaussianEstimate:
+        """Return the Gaussian with this covariance added to its own."""
+        return replace(self, covariance=self.covariance + covariance)
+
     def component(self) -> Components:
         """Return the Gaussian in the form that a statistic wants."""
         return Components(np.ones(1), self.mean[None], np.linalg.cholesky(self.covariance)[None])
@@ -68,7 +72,13 @@ def numbers_in_round(columns: int) -> int:
 
 
 def measure_gaussian(
-    curator: Curator | ColumnView, step: str, estimate: GaussianEstimate, facts: PublicFacts, *, missing: bool = False
+    curator: Curator | ColumnView,
+    step: str,
+    estimate: GaussianEstimate,
+    facts: PublicFacts,
+    *,
+    missing: bool = False,
+    hidden: Array | float = 0.0,
 ) -> GaussianEstimate:
     """Return the estimate after one more release, of rows clipped in coordinates of the last one.
 
@@ -82,13 +92,15 @@ def measure_gaussian(
     facts : PublicFacts
     missing : bool
         Whether cells may be missing. The last estimate then says what is expected of them, as in an iteration of EM.
+    hidden : (d, d) array or float
+        What clipping hides of the covariance, where that is known.
     """
     neighbors, estimates = curator.plan.neighbors, estimate.as_mixture()
     noise = curator.noise(step, component_moments(estimates.mixture, "full", neighbors))
     radius = clip_radius(estimates, "full", noise)
     statistic = component_moments(estimates.mixture, "full", neighbors, radius, missing)
     measurement = curator.measure(step, statistic)
-    moved = move_components(estimates, statistic, measurement, facts.rows, facts.least_variances)
+    moved = move_components(estimates, statistic, measurement, facts.rows, facts.least_variances, hidden=hidden)
     noise = measurement.noise * statistic.radius**2 / float(moved.rows)
     mean, covariance = moved.mixture.means[0], moved.mixture.covariances[0]
     return GaussianEstimate(mean, covariance, float(moved.rows), moved.prior_variances, noise)

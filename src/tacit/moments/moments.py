@@ -14,8 +14,8 @@ from tacit.fitting import PrivateEstimator, check_budget, check_shapes, progress
 from tacit.fitting.progress import Watch
 from tacit.fitting.published import find_published
 from tacit.moments.estimates import ColumnSpread, MomentEstimates, PublicFacts
-from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
+from tacit.moments.whole_moments import whole_moments, whole_steps
 from tacit.privacy import Budget, Gaussian, Relation, Step
 from tacit.release import Curator, calibrated_plan
 
@@ -28,12 +28,14 @@ class _Method(NamedTuple):
 
 
 _METHODS = {
-    "iterated": _Method(iterated_steps, iterated_moments),
+    "iterated": _Method(whole_steps, whole_moments),
     "staged": _Method(two_stage_steps, two_stage_moments),
 }
 
-# What "adaptive" goes by. benchmarks/factor_analysis.py measures both methods, up to 200 columns.
+# What "adaptive" goes by. benchmarks/factor_analysis.py measures both methods, up to 200 columns, and the arena (even
+# tables with 1,000 rows or more; benchmarks/arena.py --kinds moments) on real tables.
 _MOST_COLUMNS = 400  # With more columns, the matrices of the iterated method take too long.
+_MOST_NOISE = 0.9  # Eigenvalues of the noise in a covariance, in its own units, below which it can serve as a unit.
 _USUAL_ROWS = 10_000  # Where the number of rows is secret, it is taken to be this.
 
 
@@ -45,9 +47,9 @@ class Moments(PrivateEstimator):
     Parameters
     ----------
     method : {"adaptive", "iterated", "staged", "published"} or published method, default "adaptive"
-        "iterated" measures the covariance several times, each time in its own last coordinates (the scale-free mixture
-        with one component). "staged" measures columns by themselves and then all second moments once, for many columns
-        or few rows. "adaptive" is one of these two, by what the noise would be. "published" is
+        "iterated" measures columns by themselves, how many rows lie far out, and the covariance several times, each
+        time in its own last coordinates. "staged" measures columns by themselves and then all second moments once, for
+        many columns or few rows. "adaptive" is one of these two, by what the noise would be. "published" is
         :class:`tacit.published.AnalyzeGauss`: the second moment about the centre of the bounds, released once; the mean
         is taken to be that centre.
     n_iter : int or "auto", default "auto"
@@ -72,7 +74,9 @@ class Moments(PrivateEstimator):
 
     Notes
     -----
-    Rows far from all others are clipped: where they matter, moments are those of the bulk, not the plain averages.
+    Rows far from all others are clipped. "iterated" measures what that hides, and adds it to the covariance. So the
+    normal law with these moments is hardly ever worse than one with independent columns, also where a few rows have
+    most of the variance of a column.
 
     Examples
     --------
@@ -177,7 +181,7 @@ class Moments(PrivateEstimator):
 def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Relation) -> bool:
     """Return whether measuring a covariance repeatedly beats measuring it once: public numbers decide.
 
-    It does where the noise in a covariance in its own units has eigenvalues below 1, so that it can serve as a unit.
+    It does where the noise in a covariance in its own units has small eigenvalues, so that it can serve as a unit.
 
     Examples
     --------
@@ -190,4 +194,4 @@ def iteration_pays(rows: int | None, columns: int, budget: Budget, neighbors: Re
     multiplier = calibrated_plan([Gaussian("moments", 1.0)], budget, neighbors).steps[0].noise_multiplier
     replaced = math.sqrt(2.0) if neighbors == "replace_one" else 1.0
     noise = multiplier * replaced * columns / (_USUAL_ROWS if rows is None else rows)
-    return noise * math.sqrt(2 * columns) < 1.0
+    return noise * math.sqrt(2 * columns) < _MOST_NOISE

@@ -11,6 +11,7 @@ One release of counts, means and second moments of scores (:class:`tacit.statist
         split components, or merge them, as far as the noise allows
         release counts, means and second moments of scores
         move each component by what its scores say, less what is noise
+    release how many residuals are far out; widen the components that they belong to
 
 - The *mean* score is the Newton step for the coefficients, because inputs are white. Its noise is relative to the
   residuals, not to the range of the target.
@@ -18,8 +19,7 @@ One release of counts, means and second moments of scores (:class:`tacit.statist
 - While the mixture grows, the *direction* in which the second moment is longest is the one in which coefficients of two
   groups of rows differ. The component is split along it.
 
-Scores are clipped. Where errors are symmetric that has no bias. It multiplies steps and scales by factors that are
-known and undone.
+Scores are clipped. Where errors are symmetric that has no bias. Steps and scales shrink by known factors.
 """
 
 from __future__ import annotations
@@ -38,20 +38,22 @@ from tacit.fitting.column_view import ColumnView
 from tacit.fitting.progress import Watch
 from tacit.fitting.shrinkage import posterior_variance, shrink
 from tacit.moments.estimates import PublicFacts
+from tacit.moments.far_variances import MOST_BINS
 from tacit.moments.gaussian_round import GaussianEstimate, measure_gaussian, numbers_in_round
 from tacit.privacy import Step
+from tacit.regressions.far_residuals import widen_by_residuals
 from tacit.regressions.regressions import Regressions
 from tacit.release import Curator, Measurement
 from tacit.statistics import ComponentMoments, RegressionScores, numbers_in_second_moment
 
 # Names of the plan's steps.
-WHITENING, GROWING, REFINING, FINAL = "whitening moments", "growing scores", "refining scores", "final scores"
+WHITENING, GROWING, REFINING = "whitening moments", "growing scores", "refining scores"
+FINAL, FAR = "final scores", "far residuals"
 
-# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on the papers'
-# generated tables.
+# experiments/gradient_em.py and experiments/sparse_em.py measure what the constants below give, on generated tables.
 
 # Part of the budget of one release of each step, as squared signal-to-noise ratio.
-_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0}
+_BUDGET_WEIGHTS = {WHITENING: 0.5, GROWING: 1.0, REFINING: 1.0, FINAL: 4.0, FAR: 3.0}
 # Weights of counts, means and second moments within a release, by the kind of second moment.
 _MOMENT_WEIGHTS = {"full": (0.5, 1.0, 1.0), "spherical": (0.5, 1.0, 0.5)}
 
@@ -88,12 +90,15 @@ class RegressionSchedule:
         Largest number of components in each release while the mixture grows.
     refining_rounds : int
         Number of releases of `n_components` components that follow, before a final one.
+    looks_far : bool
+        Whether there is a release of far residuals at the end.
     """
 
     n_components: int
     columns: int
     growing_sizes: tuple[int, ...]
     refining_rounds: int
+    looks_far: bool = True
 
     @property
     def score_rounds(self) -> list[tuple[str, int]]:
@@ -104,15 +109,17 @@ class RegressionSchedule:
     @property
     def n_releases(self) -> int:
         """Number of releases."""
-        return _WHITENING_ROUNDS + len(self.score_rounds)
+        return _WHITENING_ROUNDS + len(self.score_rounds) + self.looks_far
 
     def steps(self) -> list[Step]:
         """Return the plan's steps, with noise relative to each other."""
         wide = 1 + self.columns
-        counts = Counter([WHITENING] * _WHITENING_ROUNDS + [step for step, _ in self.score_rounds])
+        others = [WHITENING] * _WHITENING_ROUNDS + [FAR] * self.looks_far
+        counts = Counter([*others, *(step for step, _ in self.score_rounds)])
         most = {GROWING: max(self.growing_sizes, default=0), REFINING: self.n_components, FINAL: self.n_components}
         numbers = {step: 1 + wide + numbers_in_second_moment(_second_moments(step), wide) for step in most}
         sizes = {WHITENING: numbers_in_round(wide)} | {step: most[step] * numbers[step] for step in most}
+        sizes[FAR] = MOST_BINS * self.n_components
         return weigh_releases(_BUDGET_WEIGHTS, counts, sizes)
 
 
@@ -136,7 +143,7 @@ def regression_schedule(
     --------
     >>> schedule = regression_schedule(3, columns=2, n_iter=20)
     >>> schedule.growing_sizes, schedule.refining_rounds
-    ((1, 1, 2, 2, 4, 4, 6, 6), 8)
+    ((1, 1, 2, 2, 4, 4, 6, 6), 7)
     """
     growing = _growing_sizes(n_components, symmetric) if grow else ()
     before = _WHITENING_ROUNDS + len(growing)
@@ -146,7 +153,9 @@ def regression_schedule(
             f"n_iter is {n_iter}, and {n_components} component(s) take {before} release(s) before they "
             f'can be refined, and one more; pass n_iter={before + 1} or more, or "auto".'
         )
-    return RegressionSchedule(n_components, columns, growing, refining)
+    looks_far = n_iter == "auto" or refining > 0
+    refining -= looks_far and n_iter != "auto"
+    return RegressionSchedule(n_components, columns, growing, refining, looks_far)
 
 
 def _growing_sizes(n_components: int, symmetric: bool) -> tuple[int, ...]:
@@ -236,10 +245,14 @@ def fit_regressions(
         )
         statistic = _score_moments(estimates.regressions, step, centre, factor)
         measurement = curator.measure(step, statistic)
-        through_origin = origin is not None
-        estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, through_origin)
+        estimates = _m_step(estimates, statistic, measurement, facts.rows, symmetric, origin is not None)
         watch(done, schedule.n_releases)
 
+    if schedule.looks_far:
+        scores, now = _scores(estimates.regressions, centre, factor), estimates.regressions
+        wider = widen_by_residuals(curator, FAR, scores, now, estimates.rows, facts)
+        estimates = replace(estimates, regressions=wider)
+        watch(schedule.n_releases, schedule.n_releases)
     regressions = estimates.regressions.repeat_heaviest(schedule.n_components).by_weight()
     slopes = np.linalg.solve(factor.T, regressions.coefficients[:, 1:].T).T
     intercepts = regressions.coefficients[:, 0] - slopes @ centre
@@ -274,11 +287,13 @@ def _one_regression(centre: Array, factor: Array, direction: Array | None, rows:
 
 def _score_moments(regressions: Regressions, step: str, centre: Array, factor: Array) -> ComponentMoments:
     """Return what a release of the step sums, for inputs that are white in coordinates of this centre and factor."""
-    kind, columns = _second_moments(step), len(centre)
-    scores = RegressionScores(
-        regressions.weights, regressions.coefficients, regressions.scales, centre, factor, _input_radius(columns)
-    )
-    return ComponentMoments(scores, _score_radius(columns), *_MOMENT_WEIGHTS[kind], kind)
+    kind, scores = _second_moments(step), _scores(regressions, centre, factor)
+    return ComponentMoments(scores, _score_radius(len(centre)), *_MOMENT_WEIGHTS[kind], kind)
+
+
+def _scores(regressions: Regressions, centre: Array, factor: Array) -> RegressionScores:
+    weights, coefficients, scales = regressions.weights, regressions.coefficients, regressions.scales
+    return RegressionScores(weights, coefficients, scales, centre, factor, _input_radius(len(centre)))
 
 
 def _second_moments(step: str) -> Literal["full", "spherical"]:

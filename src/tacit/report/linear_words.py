@@ -103,8 +103,8 @@ def reading(view: LinearView, k: int, j: int) -> tuple[str, str]:
     >>> model = tacit.LinearRegression(bounds=50000, target_bounds=50, random_state=0)
     >>> view = LinearView.of(model.fit(X, 0.01 * X[:, 0] + np.random.default_rng(1).normal(size=9000)))
     >>> change, text = reading(view, 0, 0)
-    >>> change, text[:70]
-    ('column 1: 1,000 more', 'Goes with the target higher by 10.000 (90% interval: 9.982 to 10.019).')
+    >>> change, text[:69]
+    ('column 1: 1,000 more', 'Goes with the target higher by 9.999 (90% interval: 9.953 to 10.044).')
     """
     feature = view.features[j]
     slope, step = float(view.slopes[k, j]), float(view.steps[j])

@@ -5,6 +5,9 @@ from tacit.statistics.centres import Centres
 from tacit.statistics.cluster_moments import ClusterMoments
 from tacit.statistics.components import Components, DiagonalComponent
 from tacit.statistics.counts.cell_counts import Bins, CellCounts, PairCounts
+from tacit.statistics.counts.far_residuals import FarResiduals
+from tacit.statistics.counts.far_rows import FarRows
+from tacit.statistics.counts.length_counts import LengthCounts
 from tacit.statistics.counts.magnitudes import Magnitudes
 from tacit.statistics.counts.observed_cells import ObservedCells
 from tacit.statistics.counts.outlier_count import OutlierCount
@@ -25,8 +28,10 @@ from tacit.statistics.on_columns import OnColumns
 from tacit.statistics.robust.robust_sum import RobustSum, RowCount, RowValues
 from tacit.statistics.robust.trimmed_sum import TrimmedSum
 from tacit.statistics.row_vectors import RowVectors, VectorModel
+from tacit.statistics.scores.column_scores import ColumnScores
 from tacit.statistics.scores.folded_scores import FoldedScores
-from tacit.statistics.scores.linear_scores import LinearCurvature, LinearResiduals, LinearScores
+from tacit.statistics.scores.input_scores import InputVectors, ResidualScores, VectorTails
+from tacit.statistics.scores.linear_scores import LinearCurvature, LinearResiduals, LinearScores, ResidualVectors
 from tacit.statistics.scores.missing_scores import MissingScores
 from tacit.statistics.scores.regression_scores import RegressionScores
 from tacit.statistics.screening_values import CellRanks, ScreeningValues
@@ -40,13 +45,18 @@ __all__ = [
     "Clip",
     "ClusterMoments",
     "ColumnMoments",
+    "ColumnScores",
     "ComponentMoments",
     "ComponentSquares",
     "Components",
     "CovarianceType",
     "DiagonalComponent",
+    "FarResiduals",
+    "FarRows",
     "FoldedScores",
     "Influence",
+    "InputVectors",
+    "LengthCounts",
     "LikelihoodGains",
     "LinearCurvature",
     "LinearResiduals",
@@ -60,6 +70,8 @@ __all__ = [
     "PairCounts",
     "PredictionLoss",
     "RegressionScores",
+    "ResidualScores",
+    "ResidualVectors",
     "RobustSum",
     "RowCount",
     "RowValues",
@@ -71,6 +83,7 @@ __all__ = [
     "TableSquares",
     "TrimmedSum",
     "VectorModel",
+    "VectorTails",
     "least_radius",
     "moment_sensitivity",
     "numbers_in_second_moment",

@@ -58,7 +58,8 @@ class Components:
         Mixing weights, positive.
     means : (K, d) array
     factors : (K, d, d) array
-        Lower-triangular L_k with positive diagonals and Sigma_k = L_k L_k'.
+        Lower-triangular L_k with positive diagonals and Sigma_k = L_k L_k'. A factor of one component alone need not be
+        triangular, because its density is compared with no other.
 
     Examples
     --------

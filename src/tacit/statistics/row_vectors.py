@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from tacit.arrays import Array
 
 
@@ -42,3 +44,13 @@ class VectorModel(Protocol):
 
     def e_step(self, block: Array) -> RowVectors:
         """Return the rows of a block as vectors, with squared lengths and weights."""
+
+
+def measurable_vectors(lifted: Array, lengths2: Array, weights: Array, rows: int | None = None) -> RowVectors:
+    """Return the vectors of the first `rows` rows; rows that cannot be measured have the weight 0 and the length 0."""
+    lost = ~np.isfinite(lengths2)
+    if lost.any():
+        lifted[:, 1:, lost] = 0.0
+        lengths2 = np.where(lost, 0.0, lengths2)
+        weights = np.where(lost, 0.0, weights)
+    return RowVectors(lifted[:, :, :rows], lengths2[None, :rows], weights[None, :rows])

@@ -54,7 +54,8 @@ class Chain:
 
     def log_probabilities(self, codes: Codes) -> Array:
         """Return the log probability of each row of codes."""
-        design = Design(len(codes), self.sizes, self.order)
+        # In single precision the last digits depend on where a row stands.
+        design = Design(len(codes), self.sizes, self.order, np.float64)
         total = np.zeros(len(codes))
         for place, (column, weights) in enumerate(zip(self.order, self.weights)):
             probabilities = code_probabilities(design.before(place), weights)
@@ -66,10 +67,12 @@ class Chain:
 class Design:
     """Rows of codes that grow column by column, and their design matrix: an intercept and indicators of codes."""
 
-    def __init__(self, rows: int, sizes: tuple[int, ...], order: tuple[int, ...]) -> None:
+    def __init__(
+        self, rows: int, sizes: tuple[int, ...], order: tuple[int, ...], precision: type[np.floating] = np.float32
+    ) -> None:
         self._order, self._done = order, 0
         self._ends = np.cumsum([1, *(sizes[column] for column in order)])
-        self._matrix = np.zeros((int(self._ends[-1]), rows), dtype=np.float32)
+        self._matrix = np.zeros((int(self._ends[-1]), rows), dtype=precision)
         self._matrix[0] = 1.0
         self.codes = np.zeros((rows, len(sizes)), dtype=np.intp)
 
@@ -87,11 +90,11 @@ class Design:
 def code_probabilities(design: _Single, weights: Array) -> _Single:
     """Return the probabilities of a column's codes, (codes, rows), by a multinomial logit of the design matrix."""
     # Rows are the last axis, because sums over a short last axis are slow.
-    logits = weights.T.astype(np.float32) @ design
+    logits = weights.T.astype(design.dtype) @ design
     logits -= logits.max(axis=0)
     np.exp(logits, out=logits)
     logits /= logits.sum(axis=0)
-    np.maximum(logits, np.finfo(np.float32).tiny, out=logits)
+    np.maximum(logits, np.finfo(design.dtype).tiny, out=logits)
     return logits
 
 

@@ -205,3 +205,18 @@ def test_bounds_a_thousand_times_too_wide_do_not_lead_astray(seed):
     y = (rows @ slopes + rng.logistic(size=len(rows)) > 0).astype(int)
     fitted = model(bounds=1000.0, random_state=seed).fit(rows, y)
     np.testing.assert_allclose(fitted.coef_[0], slopes, atol=0.15)
+
+
+def test_more_budget_is_not_worse_for_a_rare_class_and_a_rare_input_that_goes_with_it():
+    rng = np.random.default_rng(0)
+    cell = rng.choice(4, p=[0.38, 0.57, 0.006, 0.044], size=100_000)
+    inputs = np.column_stack([cell // 2, cell % 2]).astype(float)
+    labels = (rng.random(len(cell)) < np.array([0.009, 0.0095, 0.9, 0.11])[cell]).astype(int)
+
+    def log_loss(fit):
+        scores = fit.decision_function(inputs)
+        return np.mean(np.logaddexp(0.0, scores) - labels * scores)
+
+    plain = log_loss(Plain().fit(inputs, labels))
+    for epsilon, excess in ((1.0, 0.005), (10.0, 0.002), (100.0, 0.002)):
+        assert log_loss(model(bounds=(0, 2), epsilon=epsilon).fit(inputs, labels)) < plain + excess

@@ -193,7 +193,7 @@ def test_more_components_than_the_noise_lets_see_are_warned_of():
 
 def test_factors_that_explain_nothing_are_warned_of_and_moments_pass_theirs_on():
     one = X[:, :1] + RNG.normal(size=(6000, 8))
-    moments, _ = fit("Moments", {"bounds": 20}, (one,))
+    moments, _ = fit("Moments", {"bounds": 20}, (one,), epsilon=10.0)
     with pytest.warns(CautionWarning, match="Factor 2 explains less"):
         factors = tacit.FactorAnalysis.from_moments(moments, 2)
     assert titles(factors) == ["Some factors explain next to nothing"]

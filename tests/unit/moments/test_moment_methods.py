@@ -6,6 +6,7 @@ import pytest
 from tacit.moments.estimates import PublicFacts
 from tacit.moments.iterated_moments import iterated_moments, iterated_steps
 from tacit.moments.two_stage_moments import two_stage_moments, two_stage_steps
+from tacit.moments.whole_moments import whole_moments, whole_steps
 from tacit.privacy import Budget
 from tacit.published import AnalyzeGauss
 from tacit.release import Curator, calibrated_plan
@@ -13,6 +14,7 @@ from tacit.sources import as_source
 
 METHODS = {
     "iterated": (iterated_steps, iterated_moments),
+    "whole": (whole_steps, whole_moments),
     "staged": (two_stage_steps, two_stage_moments),
     "published": (AnalyzeGauss().steps, AnalyzeGauss().estimate),
 }

@@ -257,3 +257,15 @@ def test_rare_levels_are_predicted_as_well_as_common_ones():
 def test_without_intercepts_none_is_split_along_them_whatever_noise_says():
     negative = np.array([[[0.5, 0.1], [0.1, -1.0]]])  # as noise may have it
     assert np.abs(longest_directions(negative, through_origin=True)).tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+def test_targets_that_are_rarely_far_from_the_rest_are_not_impossible(epsilon):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2)).clip(-5, 5)
+    y = 0.1 * X[:, 0] + 0.02 * rng.normal(size=20_000)
+    far = rng.uniform(size=20_000) < 0.01
+    y[far] = rng.uniform(-5, 5, far.sum())
+    model = tacit.MixtureOfRegressions(1, bounds=5, target_bounds=(-5, 5), epsilon=epsilon, random_state=0).fit(X, y)
+    one_normal_law = -np.log(y.std()) - 0.5 * np.log(2 * np.pi) - 0.5
+    assert model.score(X, y) > one_normal_law - 0.3

@@ -15,7 +15,7 @@ import numpy as np
 from tacit.arrays import Array
 from tacit.release.row_maps import pad_rows
 from tacit.statistics.ranges import check_numbers, check_sizes
-from tacit.statistics.row_vectors import RowVectors
+from tacit.statistics.row_vectors import RowVectors, measurable_vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class LinearScores:
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights * residuals
             lengths = lengths * residuals * residuals
-        return _measurable(lifted, lengths, np.ones(len(lengths)), len(block))
+        return measurable_vectors(lifted, lengths, np.ones(len(lengths)), len(block))
 
     def measure(self, block: Array) -> tuple[Array, Array, Array, Array]:
         """Return (1, z) as (1, 2 + d, rows), and w, w e and the squared lengths of w z, of padded rows."""
@@ -139,17 +139,7 @@ class LinearCurvature:
         with np.errstate(over="ignore", invalid="ignore"):
             lifted[0, 1:] *= weights
             inside = residuals * residuals * lengths < self.radius**2
-        return _measurable(lifted, lengths, inside.astype(np.float64), len(block))
-
-
-def _measurable(lifted: Array, lengths: Array, counts: Array, rows: int) -> RowVectors:
-    """Return the vectors without the rows of zeros behind them; rows that cannot be measured have the weight 0."""
-    lost = ~np.isfinite(lengths)
-    if lost.any():
-        lifted[:, 1:, lost] = 0.0
-        lengths = np.where(lost, 0.0, lengths)
-        counts = np.where(lost, 0.0, counts)
-    return RowVectors(lifted[:, :, :rows], lengths[None, :rows], counts[None, :rows])
+        return measurable_vectors(lifted, lengths, inside.astype(np.float64), len(block))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +171,47 @@ class LinearResiduals:
         """Return residuals or their squares, (rows, 1)."""
         residuals = _residuals(self.coefficients, block)
         return (residuals * residuals if self.squared else residuals)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualVectors:
+    """Residuals in a unit, as vectors of one number: a :class:`VectorModel`.
+
+    Parameters
+    ----------
+    residuals : LinearResiduals
+    unit : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ResidualVectors(LinearResiduals(np.array([1.0, 2.0])), 2.0).e_step(np.array([[2.0, 7.0]])).lifted[0].T
+    array([[1., 1.]])
+    """
+
+    residuals: LinearResiduals
+    unit: float
+
+    def __post_init__(self) -> None:
+        check_sizes("The unit of residuals", self.unit)
+
+    @property
+    def count(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def columns(self) -> int:
+        """One."""
+        return 1
+
+    def e_step(self, block: Array) -> RowVectors:
+        """Return (1, residual) as (1, 2, rows), squared residuals (1, rows), and 1 for each row (1, rows)."""
+        lifted = np.ones((1, 2, len(block)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            lifted[0, 1] = self.residuals(block)[:, 0] / self.unit
+            lengths2 = lifted[0, 1] * lifted[0, 1]
+        return measurable_vectors(lifted, lengths2, np.ones(len(block)))
 
 
 def _residuals(coefficients: Array, block: Array) -> Array:
