@@ -64,7 +64,7 @@ class CoefficientPosterior:
         """The mean of the coefficients."""
         return self.covariance @ self.score
 
-    def errors(self, coefficients: Array, scatter: Array) -> Array:
+    def errors(self, coefficients: Array, scatter: Array, narrowest: bool = False) -> Array:
         """Return the covariance of what such coefficients are off by, by noise and by chance.
 
         Shrunk coefficients are biased by what shrinking takes away. So the covariance is that under a prior which
@@ -75,8 +75,10 @@ class CoefficientPosterior:
         coefficients : (m,) array
         scatter : (m, m) array
             The covariance of mean scores by chance.
+        narrowest : bool
+            Whether inputs are taken to be as narrow as they may be for all that was released.
         """
-        covariance = self._covariance(max(self.prior_variance, _WIDE_VARIANCE))
+        covariance = self._covariance(max(self.prior_variance, _WIDE_VARIANCE), narrowest)
         apart = covariance @ self.score - coefficients
         bread = covariance @ self.information @ np.linalg.pinv(self.white.second, rcond=1e-6, hermitian=True)
         return covariance + np.outer(apart, apart) + bread @ scatter @ bread.T
@@ -97,8 +99,8 @@ class CoefficientPosterior:
         information = self.information @ left
         return CoefficientPosterior(self.white, (information + information.T) / 2, left @ self.score)
 
-    def _covariance(self, prior_variance: float) -> Array:
-        prior = self.white.prior(prior_variance)
+    def _covariance(self, prior_variance: float, narrowest: bool = False) -> Array:
+        prior = self.white.prior(prior_variance, narrowest)
         covariance = np.linalg.solve(np.eye(len(prior)) + prior @ self.information, prior)
         return (covariance + covariance.T) / 2
 

@@ -53,12 +53,14 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
 
     centre = problem.inputs.centre if problem.origin is None else problem.origin[:-1]
     level = float(on_columns[0] + on_columns[1:] @ centre)
-    errors = unit**2 * fit.posterior.errors(coefficients, _scatter(fit, problem.rows))
+    scatter = _scatter(fit, problem.rows)
+    errors = unit**2 * fit.posterior.errors(coefficients, scatter)
+    turn = white.matrix.T.copy() if white.constant else np.vstack([np.zeros(len(errors)), white.matrix[:, 1:].T])
     if problem.origin is None:
         # Coefficients on (1, x), then level and slopes about the centre.
-        turn = white.matrix.T.copy()
         turn[0] += centre @ white.matrix.T[1:]
-        errors = turn @ errors @ turn.T
+    errors = turn @ errors @ turn.T
+    if problem.origin is None:
         measured = curator.measure(LEVEL, _residual_sum(residuals, bound))
         level_error = (measured.noise * bound / problem.rows) ** 2
         kept = float(kalman_gain(errors[0, 0] + (hidden * unit) ** 2 + variance / problem.rows, level_error))
@@ -67,10 +69,10 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
         errors[0, 0] = kept * level_error + variance / problem.rows
         if target.drowned:  # Then not even the mean is known.
             errors[0, 0] = max(float(errors[0, 0]), variance)
-    else:
-        slopes = white.matrix[:, 1:].T @ errors @ white.matrix[:, 1:]
-        errors = np.zeros((1 + len(slopes), 1 + len(slopes)))
-        errors[1:, 1:] = slopes
+    # Of a spike that may be narrower than its unit the slope may be larger. That says nothing of the other slopes.
+    slopes, narrow = turn[1:], fit.posterior.errors(coefficients, scatter, narrowest=True)
+    more = unit**2 * np.einsum("ja,ab,jb->j", slopes, narrow, slopes) - np.diag(errors)[1:]
+    errors[1:, 1:] += np.diag(np.where(problem.inputs.spikes, np.maximum(more, 0.0), 0.0))
     farthest = (target.longest or _FARTHEST_TARGET) * unit
     return LinearFit(
         centre,

@@ -301,6 +301,7 @@ def _measure_columns(
         level, unit = float(origin[-1]), math.hypot(unit, level - float(origin[-1]))
     start = _column_coordinates(inputs, least[:-1], origin)
     white = measure_white_inputs(curator, start, inputs.rows, schedule.input_rounds, sampled=shares > 1)
+    white = replace(white, narrower=np.maximum(inputs.scale / np.maximum(inputs.narrowest, least[:-1]), 1.0))
     return Problem(white, inputs, level, unit, origin, inputs.rows, shares)
 
 

@@ -48,6 +48,8 @@ class WhiteInputs:
         It turns v into the constant, if there is one, and inputs in their own units.
     reach : float
         Rows with v longer than this are weighed down.
+    narrower : (d,) array or float, default 1
+        How many times narrower inputs may be than their units.
     """
 
     matrix: Array
@@ -55,6 +57,7 @@ class WhiteInputs:
     errors: Array
     back: Array
     reach: float
+    narrower: Array | float = 1.0
 
     @property
     def vectors(self) -> InputVectors:
@@ -66,9 +69,14 @@ class WhiteInputs:
         """Whether there is a constant among the coordinates."""
         return len(self.matrix) == self.matrix.shape[1]
 
-    def prior(self, variance: float) -> Array:
-        """Return the covariance of coefficients on v if those on inputs in their own units have this variance."""
+    def prior(self, variance: float, narrowest: bool = False) -> Array:
+        """Return the covariance of coefficients on v if those on inputs in their own units have this variance.
+
+        If `narrowest`, these units are as small as they may be for all that was released.
+        """
         variances = np.full(len(self.back), variance)
+        if narrowest:
+            variances[len(variances) - (self.matrix.shape[1] - 1) :] *= np.square(self.narrower)
         if self.constant:
             variances[0] = _LEVEL_VARIANCE
         return (self.back.T * variances) @ self.back

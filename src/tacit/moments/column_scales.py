@@ -44,12 +44,15 @@ class ColumnScales:
         How many rows there are, as far as is known.
     spikes : (d,) array of bool
         Columns that have one value in nearly all rows. The scale is what rare other values may amount to.
+    narrowest : (d,) array
+        The least that scales may be, for all that was released: less than the scale for spikes alone.
     """
 
     centre: Array
     scale: Array
     rows: float
     spikes: Array
+    narrowest: Array
 
 
 def column_steps(name: str, columns: int, part: float) -> list[Step]:
@@ -76,7 +79,7 @@ def measure_scales(curator: Curator, name: str, places: tuple[int, ...], facts: 
     steps = f"{name} moments", f"{name} bins"
     units = measure_units(curator, *steps, _RELEASES["bins"], facts, places=places, most=_IN_TWO_BINS)
     scale = np.where(units.spikes, units.hidden, units.scale)
-    scales = ColumnScales(units.centre, scale, units.rows, units.spikes)
+    scales = ColumnScales(units.centre, scale, units.rows, units.spikes, units.scale)
     return _move_by_scores(curator, name, places, scales, facts.farthest)
 
 
@@ -109,4 +112,4 @@ def _move_by_scores(
         centre[live] = np.clip(centre[live] + scale[live] * shift, -farthest, farthest)
         scale[live] = np.clip(scale[live] * np.sqrt(change), _LEAST_CHANGE * first, _MOST_CHANGE * first)
         prior = posterior_variance(prior, variance) + _STEP_ERROR
-    return replace(scales, centre=centre, scale=scale)
+    return replace(scales, centre=centre, scale=scale, narrowest=np.where(scales.spikes, scales.narrowest, scale))
