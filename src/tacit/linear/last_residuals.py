@@ -73,16 +73,20 @@ def finish(curator: Curator, problem: Problem, fit: FitState) -> LinearFit:
     slopes, narrow = turn[1:], fit.posterior.errors(coefficients, scatter, narrowest=True)
     more = unit**2 * np.einsum("ja,ab,jb->j", slopes, narrow, slopes) - np.diag(errors)[1:]
     errors[1:, 1:] += np.diag(np.where(problem.inputs.spikes, np.maximum(more, 0.0), 0.0))
+    covariance = _input_covariance(white, centre, problem.inputs.scale)
+    # The unit of a spike is what it may vary by. How much it does vary, second moments tell.
+    variances = np.diag(covariance) - (0.0 if white.constant else (problem.inputs.centre - centre) ** 2)
+    deviations = np.where(problem.inputs.spikes, np.sqrt(np.maximum(variances, 0.0)), problem.inputs.scale)
     farthest = (target.longest or _FARTHEST_TARGET) * unit
     return LinearFit(
         centre,
         level,
         on_columns[1:],
-        _input_covariance(white, centre, problem.inputs.scale),
+        covariance,
         problem.rows,
         variance,
         errors,
-        InputSpread(problem.inputs.centre, problem.inputs.scale),
+        InputSpread(problem.inputs.centre, deviations),
         (problem.level - farthest, problem.level + farthest),
     )
 

@@ -89,3 +89,11 @@ def test_a_loss_that_is_not_known_is_refused_before_anything_is_charged():
     model = tacit.LinearRegression(loss="absolute", bounds=1, target_bounds=1)
     with pytest.raises(ValueError, match="loss must be 'squared' or 'huber', and it is 'absolute'"):
         model.fit(np.zeros((10, 1)), np.zeros(10))
+
+
+def test_deviations_of_rare_values_are_the_columns_own():
+    """Nearly all rows have one value, so the unit is a guess: but second moments tell how much the column varies."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=20_000), rng.random(20_000) < 0.1]).astype(float)
+    model = tacit.LinearRegression(bounds=(-20, 20), target_bounds=50, random_state=0).fit(X, X[:, 0])
+    assert model._spread.deviations == pytest.approx(X.std(axis=0), rel=0.3)
